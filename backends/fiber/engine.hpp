@@ -1,0 +1,302 @@
+// Engine: every block of every PE as a fibre in one thread. Every verb is a decision point; every
+// transfer is two events, the read of its source and the write of its destination. A Policy decides
+// what happens next (an adversary in `check`, time in `sim`); an Observer looks on.
+//
+// Deterministic: given the same program, policy and seed, the same sequence of events.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/fiber/fiber.hpp"
+#include "backends/fiber/memory.hpp"
+#include "core/function.hpp"
+#include "core/team.hpp"
+
+namespace sym::fiber {
+
+// clang-format off
+enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_until, test, fence, quiet,
+                  sync, reduce, transform, sum, max, fetch_add, enter, leave };
+// clang-format on
+const char* to_string(Verb verb);
+
+// What an agent is about to do: enough for a cost and for a report.
+struct Step {
+  Verb verb = Verb::host;
+  Site site = {};
+  std::size_t bytes = 0;    // of the result: moved, written or folded
+  int operands = 1;         // local sources read beside it
+  int pe = -1;              // the peer, where there is one
+  const Team* team = nullptr;
+};
+
+// What an observer keeps with an agent, a transfer or a signal.
+struct Note {
+  virtual ~Note() = default;
+};
+
+struct Transfer;
+
+// A 64-bit counter that peers signal. Kept apart from payload memory: always exact.
+struct Word {
+  struct Arrival {
+    std::uint64_t value = 0;  // of the word, after it
+    std::shared_ptr<const Note> note;
+  };
+  std::uint64_t value = 0;
+  std::deque<Arrival> arrivals;    // delivered, not yet acquired by the word's waiters
+  std::vector<Transfer*> pending;  // issued signals, in issue order
+  struct Waiter {
+    struct Agent* agent = nullptr;
+    std::uint64_t target = 0;  // what it needs, compared after `shift`
+    int shift = 0;
+  };
+  std::vector<Waiter> waiters;
+  bool reached(std::uint64_t target, int shift) const { return (value >> shift) >= target; }
+};
+
+// Where a word is: for reports and as a key.
+struct WordId {
+  int pe = 0;
+  int space = 0;
+  std::size_t index = 0;
+  std::size_t slot = 0;  // row of its table
+  int lane = 0;          // column
+};
+
+struct Agent {
+  int id = 0;
+  int pe = 0;
+  int stream = 0;
+  int block = -1;  // -1: the host program of the PE
+  int blocks = 1;
+  double weight = 1;  // blocks of the launch that this fibre stands for
+  int launch = 0;     // launches started on the PE so far, this one included
+  const char* launch_name = "host";
+
+  enum class State { idle, ready, running, blocked } state = State::idle;
+  Step step;
+  // Blocked: on `missing` words, or on its own transfers, or on a host condition.
+  int missing = 0;
+  std::size_t incoming = 0;  // signals on their way to those words
+  std::vector<std::pair<WordId, Word*>> words;
+  bool on_quiet = false;
+  std::function<bool()> host_ready;
+  std::string host_reason;
+
+  std::vector<Transfer*> outstanding;  // in issue order
+  std::uint64_t issued = 0;            // transfers so far
+  struct ToPe {
+    std::uint64_t issued = 0;       // puts and signals to this PE so far
+    std::uint64_t fenced = 0;       // ... of them before the last fence
+    std::uint64_t fence_epoch = 0;  // fences so far
+    std::deque<std::pair<std::uint64_t, std::size_t>> undelivered;  // (epoch, how many)
+  };
+  std::map<int, ToPe> to_pe;
+  bool failed = false;
+  std::unique_ptr<Note> note;
+  std::unique_ptr<Fiber> fiber;
+};
+
+struct Transfer {
+  enum class Kind { put, get, value, signal } kind = Kind::put;
+  std::uint64_t id = 0;  // in issue order over the whole run
+  Agent* issuer = nullptr;
+  Step step;
+  int launch = 0;
+  Bytes src, dst;                    // payload kinds
+  std::vector<std::byte> buffer;     // what was read, if the source was read before delivery
+  bool source_read = false;
+  std::size_t pieces_delivered = 0;  // bytes, of a payload delivered in pieces
+  WordId word_id;                    // signals
+  Word* word = nullptr;
+  std::uint64_t amount = 0;          // added to the word, or its new value
+  bool sets = false;
+  Transfer* payload = nullptr;       // put_signal: the put it must follow, until that is delivered
+  Transfer* follower = nullptr;      // put_signal: the signal that waits for this put
+  std::uint64_t order = 0;           // among the issuer's transfers, from 1
+  std::uint64_t pe_order = 0;        // among the issuer's puts and signals to the PE, from 1
+  std::uint64_t fence_epoch = 0;
+  int target() const { return kind == Kind::signal ? word_id.pe : dst.pe; }
+  std::shared_ptr<Note> note;
+};
+
+class Engine;
+
+// Decides when each event happens.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  // The agent stands before a verb: resume it when the verb may happen.
+  virtual void ready(Engine& engine, Agent& agent) = 0;
+  // What the agent was blocked on has come.
+  virtual void woken(Engine& engine, Agent& agent) = 0;
+  virtual void issued(Engine& engine, Transfer& transfer) = 0;
+  // Makes one thing happen (resume, read_source, deliver). False: nothing can.
+  virtual bool next(Engine& engine) = 0;
+  virtual double now_us() const { return 0; }
+};
+
+// Looks on. Called before the effect on memory, except where said.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void agent_made(Agent&) {}
+  virtual void access(Agent&, const Bytes&, bool /*write*/, bool /*atomic*/) {}
+  virtual void synced(Agent&) {}
+  virtual void issued(Transfer&) {}
+  virtual void source_read(Transfer&, const Bytes&) {}
+  virtual void destination_written(Transfer&, const Bytes&) {}
+  // What the agent has done and seen so far, for somebody who will acquire it.
+  virtual std::shared_ptr<const Note> release(Agent&) { return nullptr; }
+  virtual void acquire(Agent&, const std::shared_ptr<const Note>&) {}
+  virtual void fenced(Agent&, int /*pe*/) {}
+  virtual void completed(Agent&) {}  // everything the agent issued has been delivered
+  virtual void freed(const Bytes& /*on one PE*/) {}
+};
+
+// Something wrong that the run found. `text` is the whole report; the first line names it.
+struct Finding {
+  std::string kind;  // race, missing-sync, deadlock, mismatch, out-of-bounds, ...
+  std::string text;
+};
+
+struct Statistics {
+  std::uint64_t switches = 0;
+  std::uint64_t transfers = 0;
+  std::uint64_t escaped_bytes = 0;  // reached by raw pointer, not by verbs
+  std::map<std::pair<std::string, std::string>, std::uint64_t> sites;  // (file:line, verb) -> times
+};
+
+struct EngineOptions {
+  int pes = 1;
+  bool payload_storage = true;
+  bool guard_stacks = true;
+  std::size_t stack_bytes = 64 * 1024;
+  std::size_t host_stack_bytes = 512 * 1024;
+  bool count_sites = false;
+};
+
+class Engine {
+ public:
+  Engine(EngineOptions options, Policy& policy, Observer* observer);
+  ~Engine();
+
+  // Runs `program(pe)` as a fibre for every PE, to the end or to the first thing that stops it:
+  // an exception (rethrown here), or nothing that can happen (a deadlock finding).
+  void run(const std::function<void(int pe)>& program);
+
+  // --- called by fibres -----------------------------------------------------------------------
+  Agent& current() { return *current_; }
+  // The decision point before a verb.
+  void step(const Step& step);
+  void access(const Bytes& bytes, bool write, bool atomic = false);
+  void synced();
+  void put(const Bytes& src, const Bytes& dst, Transfer::Kind kind);
+  void put_value(std::vector<std::byte> value, const Bytes& dst);
+  // After put() within one put_signal: the signal follows that payload.
+  void signal(const WordId& id, std::uint64_t amount, bool sets, bool follows_last_put);
+  void fence(int pe);
+  void quiet();
+  struct Want {
+    WordId id;
+    std::uint64_t value = 0;
+    int shift = 0;
+    bool consume = false;  // the word has one waiter, which has now taken what came
+  };
+  // Blocks until every wanted word is reached, then acquires what was counted.
+  void wait(const std::vector<Want>& wants);
+  std::uint64_t test(const WordId& id);
+  Word& word(const WordId& id);
+
+  // Host side of a PE.
+  void launch(int stream, Agent& host, int blocks, double weight, const char* name,
+              std::function<void(Agent&)> body);
+  void synchronize(Agent& host, int stream);  // -1: all streams
+  // All PEs' hosts meet; `complete` also waits for every transfer of theirs.
+  void host_barrier(Agent& host, const std::string& what, bool complete);
+  bool idle(int pe) const;
+
+  // --- called by policies ----------------------------------------------------------------------
+  void resume(Agent& agent);
+  bool eligible(const Transfer& transfer) const;
+  void read_source(Transfer& transfer);
+  void deliver(Transfer& transfer);
+  void deliver_piece(Transfer& transfer, std::size_t first, std::size_t bytes);
+  // Overwrites the destination, whose content is undefined until delivery.
+  void poison(Transfer& transfer);
+
+  void report(Finding finding);
+  const std::vector<Finding>& findings() const { return findings_; }
+  const Statistics& statistics() const { return statistics_; }
+  Statistics& statistics() { return statistics_; }
+  Memory& memory() { return memory_; }
+  int pes() const { return options_.pes; }
+  Policy& policy() { return policy_; }
+  Observer* observer() { return observer_; }
+  const std::vector<std::unique_ptr<Agent>>& agents() const { return agents_; }
+  int launches_begun(int pe) const { return launches_begun_[static_cast<std::size_t>(pe)]; }
+  std::string describe(const Agent& agent) const;
+
+ private:
+  struct Launch;
+  struct Stream {
+    std::deque<std::unique_ptr<Launch>> queue;
+    std::map<int, Agent*> blocks;
+    Agent* history = nullptr;  // never runs: its note holds what the stream has done so far
+  };
+  Agent& make_agent(int pe, int stream, int block);
+  Transfer& issue(Transfer transfer, int ordered_to);
+  void start_next_launch(int pe, int stream);
+  void block_ended(Agent& agent, int pe, int stream);
+  void block_until_woken(Agent& agent);
+  void wake(Agent& agent);
+  void finished(Transfer& transfer);
+  void arrive(Transfer& transfer);
+  void acquire(Agent& agent, const Want& want);
+  void check_host(int pe);
+  void run_body(Agent& agent, const std::function<void()>& body);
+  void explain_deadlock();
+  std::string waiting_for(const Agent& agent) const;
+  std::string who_could_signal(const Agent& agent, const WordId& id, const Word& word) const;
+
+  EngineOptions options_;
+  Policy& policy_;
+  Observer* observer_;
+  Memory memory_;
+  StackPool stacks_;
+  StackPool host_stacks_;
+  std::vector<std::unique_ptr<Agent>> agents_;
+  std::vector<Agent*> hosts_;
+  std::vector<std::map<int, Stream>> streams_;  // by PE, then stream
+  std::vector<int> launches_begun_;
+  std::vector<std::size_t> outstanding_;  // transfers of each PE's agents
+  std::vector<std::vector<Agent*>> agents_of_;
+  std::vector<std::unordered_map<std::uint64_t, std::unique_ptr<Word>>> words_;  // by PE
+  std::unordered_map<std::uint64_t, std::unique_ptr<Transfer>> transfers_;
+  std::uint64_t next_transfer_ = 1;
+  Transfer* last_put_ = nullptr;
+  Agent* current_ = nullptr;
+  std::optional<std::pair<int, int>> free_stream_;  // (PE, stream) whose next launch may begin
+  struct HostBarrier {
+    std::vector<std::string> what;  // by PE; empty: not arrived
+    int arrived = 0;
+    std::uint64_t epoch = 0;
+    std::vector<std::shared_ptr<const Note>> notes;
+    Agent* meeting = nullptr;  // never runs: its note holds what all hosts brought
+  } barrier_;
+  std::vector<Finding> findings_;
+  std::exception_ptr error_;
+  bool stopped_ = false;
+  Statistics statistics_;
+};
+
+}  // namespace sym::fiber

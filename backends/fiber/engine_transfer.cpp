@@ -1,0 +1,236 @@
+// The engine's transfers: issue, order by fences, delivery, and what waits for them.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backends/fiber/engine.hpp"
+
+namespace sym::fiber {
+
+namespace {
+std::uint64_t key_of(const WordId& id) {
+  return (static_cast<std::uint64_t>(id.space) << 40) | id.index;
+}
+bool is_ordered(const Transfer& transfer) { return transfer.kind != Transfer::Kind::get; }
+}  // namespace
+
+Word& Engine::word(const WordId& id) {
+  auto& word = words_[static_cast<std::size_t>(id.pe)][key_of(id)];
+  if (word == nullptr) word = std::make_unique<Word>();
+  return *word;
+}
+
+Transfer& Engine::issue(Transfer transfer, int ordered_to) {
+  Agent& agent = *current_;
+  transfer.id = next_transfer_++;
+  transfer.issuer = &agent;
+  transfer.step = agent.step;
+  transfer.launch = agent.launch;
+  transfer.order = ++agent.issued;
+  if (ordered_to >= 0) {
+    Agent::ToPe& to_pe = agent.to_pe[ordered_to];
+    transfer.pe_order = ++to_pe.issued;
+    transfer.fence_epoch = to_pe.fence_epoch;
+    if (to_pe.undelivered.empty() || to_pe.undelivered.back().first != to_pe.fence_epoch) {
+      to_pe.undelivered.emplace_back(to_pe.fence_epoch, 0);
+    }
+    ++to_pe.undelivered.back().second;
+  }
+  auto owned = std::make_unique<Transfer>(std::move(transfer));
+  Transfer& issued = *owned;
+  transfers_.emplace(issued.id, std::move(owned));
+  agent.outstanding.push_back(&issued);
+  ++outstanding_[static_cast<std::size_t>(agent.pe)];
+  ++statistics_.transfers;
+  return issued;
+}
+
+void Engine::put(const Bytes& src, const Bytes& dst, Transfer::Kind kind) {
+  Transfer transfer;
+  transfer.kind = kind;
+  transfer.src = src;
+  transfer.dst = dst;
+  Transfer& issued = issue(std::move(transfer), kind == Transfer::Kind::get ? -1 : dst.pe);
+  last_put_ = &issued;
+  if (observer_ != nullptr) observer_->issued(issued);
+  if (current_->step.verb != Verb::put_signal) policy_.issued(*this, issued);
+}
+
+void Engine::put_value(std::vector<std::byte> value, const Bytes& dst) {
+  Transfer transfer;
+  transfer.kind = Transfer::Kind::value;
+  transfer.dst = dst;
+  transfer.buffer = std::move(value);
+  transfer.source_read = true;
+  Transfer& issued = issue(std::move(transfer), dst.pe);
+  if (observer_ != nullptr) observer_->issued(issued);
+  policy_.issued(*this, issued);
+}
+
+void Engine::signal(const WordId& id, std::uint64_t amount, bool sets, bool follows_last_put) {
+  Transfer transfer;
+  transfer.kind = Transfer::Kind::signal;
+  transfer.word_id = id;
+  transfer.word = &word(id);
+  transfer.amount = amount;
+  transfer.sets = sets;
+  transfer.source_read = true;
+  Transfer* payload = follows_last_put ? last_put_ : nullptr;
+  transfer.payload = payload;
+  Transfer& issued = issue(std::move(transfer), id.pe);
+  if (payload != nullptr) payload->follower = &issued;
+  issued.word->pending.push_back(&issued);
+  for (const Word::Waiter& waiter : issued.word->waiters) ++waiter.agent->incoming;
+  if (observer_ != nullptr) observer_->issued(issued);
+  // The pair is handed over only when both exist, so that a policy that delivers at once sees the
+  // signal behind its payload.
+  if (payload != nullptr) policy_.issued(*this, *payload);
+  policy_.issued(*this, issued);
+}
+
+void Engine::fence(int pe) {
+  Agent& agent = *current_;
+  Agent::ToPe& to_pe = agent.to_pe[pe];
+  to_pe.fenced = to_pe.issued;
+  ++to_pe.fence_epoch;
+  if (observer_ != nullptr) observer_->fenced(agent, pe);
+}
+
+void Engine::quiet() {
+  Agent& agent = *current_;
+  if (!agent.outstanding.empty()) {
+    agent.on_quiet = true;
+    block_until_woken(agent);
+  }
+  if (observer_ != nullptr) observer_->completed(agent);
+}
+
+bool Engine::eligible(const Transfer& transfer) const {
+  if (transfer.payload != nullptr) return false;
+  if (!is_ordered(transfer)) return true;
+  const auto& undelivered = transfer.issuer->to_pe.at(transfer.target()).undelivered;
+  for (const auto& [epoch, count] : undelivered) {
+    if (count != 0) return epoch >= transfer.fence_epoch;
+  }
+  return true;
+}
+
+void Engine::read_source(Transfer& transfer) {
+  if (transfer.source_read) return;
+  transfer.source_read = true;
+  if (observer_ != nullptr) observer_->source_read(transfer, transfer.src);
+  if (transfer.src.data == nullptr || transfer.dst.data == nullptr) return;
+  transfer.buffer.assign(transfer.src.data, transfer.src.data + transfer.src.size);
+}
+
+void Engine::deliver_piece(Transfer& transfer, std::size_t first, std::size_t bytes) {
+  const Bytes to = transfer.dst.part(first, bytes);
+  if (!transfer.source_read && observer_ != nullptr) {
+    observer_->source_read(transfer, transfer.src.part(first, bytes));
+  }
+  if (to.data != nullptr) {
+    const std::byte* from = transfer.source_read ? transfer.buffer.data()
+                            : transfer.src.data != nullptr ? transfer.src.data
+                                                           : nullptr;
+    if (from != nullptr) std::memmove(to.data, from + first, bytes);
+  }
+  if (observer_ != nullptr) observer_->destination_written(transfer, to);
+  transfer.pieces_delivered += bytes;
+  if (transfer.pieces_delivered >= transfer.dst.size) finished(transfer);
+}
+
+void Engine::deliver(Transfer& transfer) {
+  if (transfer.kind == Transfer::Kind::signal) {
+    arrive(transfer);
+    finished(transfer);
+    return;
+  }
+  deliver_piece(transfer, 0, transfer.dst.size);
+}
+
+void Engine::poison(Transfer& transfer) {
+  if (transfer.dst.data == nullptr || transfer.src.data == transfer.dst.data) return;
+  std::memset(transfer.dst.data, 0xA5, transfer.dst.size);
+}
+
+void Engine::finished(Transfer& transfer) {
+  Agent& issuer = *transfer.issuer;
+  if (is_ordered(transfer)) {
+    auto& undelivered = issuer.to_pe.at(transfer.target()).undelivered;
+    for (auto& [epoch, count] : undelivered) {
+      if (epoch == transfer.fence_epoch) --count;
+    }
+    while (!undelivered.empty() && undelivered.front().second == 0) undelivered.pop_front();
+  }
+  if (transfer.follower != nullptr) transfer.follower->payload = nullptr;
+  const auto last = std::find(issuer.outstanding.rbegin(), issuer.outstanding.rend(), &transfer);
+  issuer.outstanding.erase(std::next(last).base());
+  const auto pe = static_cast<std::size_t>(issuer.pe);
+  --outstanding_[pe];
+  transfers_.erase(transfer.id);
+  if (issuer.outstanding.empty() && issuer.on_quiet) {
+    issuer.on_quiet = false;
+    wake(issuer);
+  }
+  if (outstanding_[pe] == 0) check_host(static_cast<int>(pe));
+}
+
+void Engine::arrive(Transfer& transfer) {
+  Word& word = *transfer.word;
+  word.pending.erase(std::find(word.pending.begin(), word.pending.end(), &transfer));
+  for (const Word::Waiter& waiter : word.waiters) --waiter.agent->incoming;
+  const std::uint64_t before = word.value;
+  word.value = transfer.sets ? std::max(before, transfer.amount) : before + transfer.amount;
+  word.arrivals.push_back({transfer.sets ? transfer.amount : word.value, transfer.note});
+  for (std::size_t i = 0; i < word.waiters.size();) {
+    const Word::Waiter waiter = word.waiters[i];
+    if (!word.reached(waiter.target, waiter.shift)) {
+      ++i;
+      continue;
+    }
+    word.waiters.erase(word.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+    waiter.agent->incoming -= word.pending.size();  // it no longer waits for these
+    if (--waiter.agent->missing == 0) wake(*waiter.agent);
+  }
+}
+
+void Engine::wait(const std::vector<Want>& wants) {
+  Agent& agent = *current_;
+  agent.words.clear();
+  for (const Want& want : wants) {
+    Word& word = this->word(want.id);
+    if (word.reached(want.value, want.shift)) continue;
+    word.waiters.push_back({&agent, want.value, want.shift});
+    agent.words.emplace_back(want.id, &word);
+    ++agent.missing;
+    agent.incoming += word.pending.size();
+  }
+  if (agent.missing > 0) block_until_woken(agent);
+  agent.words.clear();
+  for (const Want& want : wants) acquire(agent, want);
+}
+
+// What the wait counted, and no more: the arrivals up to the first that satisfies it.
+void Engine::acquire(Agent& agent, const Want& want) {
+  Word& word = this->word(want.id);
+  std::size_t taken = 0;
+  for (const Word::Arrival& arrival : word.arrivals) {
+    if (observer_ != nullptr) observer_->acquire(agent, arrival.note);
+    ++taken;
+    if ((arrival.value >> want.shift) >= want.value) break;
+  }
+  if (want.consume) {
+    word.arrivals.erase(word.arrivals.begin(),
+                        word.arrivals.begin() + static_cast<std::ptrdiff_t>(taken));
+  }
+}
+
+std::uint64_t Engine::test(const WordId& id) {
+  Word& word = this->word(id);
+  if (observer_ != nullptr) {
+    for (const Word::Arrival& arrival : word.arrivals) observer_->acquire(*current_, arrival.note);
+  }
+  return word.value;
+}
+
+}  // namespace sym::fiber

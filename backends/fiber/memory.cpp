@@ -1,0 +1,106 @@
+#include "backends/fiber/memory.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "core/error.hpp"
+
+namespace sym::fiber {
+
+namespace {
+constexpr std::size_t alignment = 256;
+constexpr std::size_t gap = 4096;
+
+// calloc: large blocks come zeroed from the kernel and cost nothing until they are touched.
+std::byte* zeroed(std::size_t bytes) {
+  void* data = std::calloc(bytes == 0 ? 1 : bytes, 1);
+  if (data == nullptr) {
+    throw Unavailable("no memory for an allocation of " + std::to_string(bytes) +
+                      " bytes on each PE; a run without data (--no-data) needs none");
+  }
+  return static_cast<std::byte*>(data);
+}
+}  // namespace
+
+Bytes Bytes::part(std::size_t first, std::size_t bytes) const {
+  Bytes piece = *this;
+  piece.begin += first;
+  piece.size = bytes;
+  if (data != nullptr) piece.data = data + first;
+  return piece;
+}
+
+Memory::~Memory() {
+  for (const Allocation& allocation : allocations_) {
+    for (std::byte* data : allocation.data) std::free(data);
+  }
+  for (std::byte* data : locals_) std::free(data);
+}
+
+std::size_t Memory::allocate(Segment segment, std::size_t bytes) {
+  std::size_t& end = end_[static_cast<int>(segment)];
+  Allocation allocation{segment, end, bytes, true, {}};
+  end = (end + bytes + gap + alignment - 1) / alignment * alignment;
+  if (stores(segment)) {
+    for (int pe = 0; pe < pes_; ++pe) allocation.data.push_back(zeroed(bytes));
+  }
+  by_offset_[static_cast<int>(segment)][allocation.offset] = static_cast<int>(allocations_.size());
+  allocations_.push_back(std::move(allocation));
+  return allocations_.back().offset;
+}
+
+void Memory::free(Segment segment, std::size_t offset) {
+  const auto& offsets = by_offset_[static_cast<int>(segment)];
+  const auto found = offsets.find(offset);
+  if (found == offsets.end() || !allocations_[static_cast<std::size_t>(found->second)].live) {
+    throw UsageError("free: offset " + std::to_string(offset) +
+                     " is not the start of a live allocation; pass the window that allocate returned");
+  }
+  Allocation& allocation = allocations_[static_cast<std::size_t>(found->second)];
+  allocation.live = false;
+  for (std::byte* data : allocation.data) std::free(data);
+  allocation.data.clear();
+}
+
+Bytes Memory::resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const {
+  if (pe < 0 || pe >= pes_) {
+    throw Failure("out of bounds: PE " + std::to_string(pe) + " of " + std::to_string(pes_));
+  }
+  const auto& offsets = by_offset_[static_cast<int>(segment)];
+  auto found = offsets.upper_bound(offset);
+  if (found == offsets.begin()) throw Failure("out of bounds: a window that was never allocated");
+  --found;
+  const Allocation& allocation = allocations_[static_cast<std::size_t>(found->second)];
+  const std::size_t begin = offset - allocation.offset;
+  if (begin > allocation.bytes || bytes > allocation.bytes - begin) {
+    throw Failure("out of bounds: bytes [" + std::to_string(begin) + ", " +
+                  std::to_string(begin + bytes) + ") of " + name(found->second) + " of " +
+                  std::to_string(allocation.bytes) + " bytes on PE " + std::to_string(pe));
+  }
+  if (!allocation.live) {
+    throw Failure("use after free: " + name(found->second) + " on PE " + std::to_string(pe));
+  }
+  std::byte* data =
+      allocation.data.empty() ? nullptr : allocation.data[static_cast<std::size_t>(pe)] + begin;
+  return Bytes{pe, found->second, begin, bytes, data, 1};
+}
+
+std::byte* Memory::local(int pe, std::size_t bytes) {
+  (void)pe;
+  if (!payload_storage_) {
+    auto* fake = reinterpret_cast<std::byte*>(next_fake_);
+    next_fake_ += (bytes + gap + alignment - 1) / alignment * alignment;
+    return fake;
+  }
+  locals_.push_back(zeroed(bytes));
+  return locals_.back();
+}
+
+std::string Memory::name(int space) const {
+  if (space == Bytes::local_space) return "local memory";
+  const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
+  return std::string(allocation.segment == Segment::control ? "control" : "payload") +
+         " allocation #" + std::to_string(space);
+}
+
+}  // namespace sym::fiber

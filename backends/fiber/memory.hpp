@@ -1,0 +1,68 @@
+// Memory: the symmetric heap of all PEs, as the engine sees it: allocations, and byte ranges in them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/window.hpp"
+
+namespace sym::fiber {
+
+// A range of somebody's memory. `space` is an allocation of the heap, with `begin` its byte offset in
+// it; or `local_space`: ordinary memory of the PE, with `begin` an address.
+struct Bytes {
+  static constexpr int local_space = -1;
+  int pe = 0;
+  int space = local_space;
+  std::size_t begin = 0;
+  std::size_t size = 0;
+  std::byte* data = nullptr;  // null: no storage (a run without data)
+  std::uint32_t element = 1;  // bytes of an element
+
+  std::size_t end() const { return begin + size; }
+  Bytes part(std::size_t first, std::size_t bytes) const;
+};
+
+class Memory {
+ public:
+  // `payload_storage` false: payload and local memory have addresses but no bytes behind them.
+  Memory(int pes, bool payload_storage) : pes_(pes), payload_storage_(payload_storage) {}
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Allocates zeroed memory on every PE; returns its offset in the segment. A gap follows each
+  // allocation, so that an overrun is out of bounds and not the neighbour's data.
+  std::size_t allocate(Segment segment, std::size_t bytes);
+  // Throws UsageError unless (segment, offset) is the start of a live allocation.
+  void free(Segment segment, std::size_t offset);
+
+  // The bytes of a window's range on `pe`. Throws Failure, saying what is out of bounds or freed.
+  Bytes resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const;
+  // Ordinary memory of `pe`, owned by this object until it ends.
+  std::byte* local(int pe, std::size_t bytes);
+  bool stores(Segment segment) const { return segment == Segment::control || payload_storage_; }
+  bool payload_storage() const { return payload_storage_; }
+  std::string name(int space) const;
+
+ private:
+  struct Allocation {
+    Segment segment;
+    std::size_t offset;
+    std::size_t bytes;
+    bool live;
+    std::vector<std::byte*> data;  // by PE; null without storage
+  };
+  int pes_;
+  bool payload_storage_;
+  std::vector<Allocation> allocations_;
+  std::map<std::size_t, int> by_offset_[2];  // for each segment
+  std::size_t end_[2] = {0, 0};
+  std::vector<std::byte*> locals_;
+  std::uintptr_t next_fake_ = std::uintptr_t{1} << 46;  // addresses of memory without storage
+};
+
+}  // namespace sym::fiber

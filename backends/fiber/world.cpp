@@ -1,0 +1,121 @@
+#include "backends/fiber/world.hpp"
+
+#include <algorithm>
+
+namespace sym::fiber {
+
+Team FiberWorld::team(const std::vector<int>& members) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const bool valid = members[i] >= 0 && members[i] < n_pes() &&
+                       std::count(members.begin(), members.end(), members[i]) == 1;
+    if (!valid) {
+      throw UsageError("team: member " + std::to_string(members[i]) + " is named twice or is no PE of 0.." +
+                       std::to_string(n_pes() - 1));
+    }
+  }
+  teams_.push_back(std::make_unique<std::vector<int>>(members));
+  return Team::listed(pe_, teams_.back()->data(), static_cast<int>(members.size()));
+}
+
+std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element) {
+  const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
+  engine().host_barrier(host_, std::string(kind) + " of " + std::to_string(count) + " elements of " +
+                                   std::to_string(element) + " bytes", true);
+  const std::size_t nth = allocations_++;
+  if (nth == shared_.allocations.size()) {
+    shared_.allocations.push_back({segment, engine().memory().allocate(segment, count * element)});
+  }
+  return shared_.allocations[nth].offset;
+}
+
+void FiberWorld::free_bytes(Segment segment, std::size_t offset) {
+  engine().host_barrier(host_, "free of offset " + std::to_string(offset), true);
+  if (frees_++ == shared_.frees) {
+    ++shared_.frees;
+    engine().memory().free(segment, offset);
+  }
+}
+
+Channel FiberWorld::channel(const ChannelRequest& request) {
+  if (request.blocks < 1) throw UsageError("channel: blocks must be at least 1");
+  const auto slots = static_cast<std::size_t>(request.blocks);
+  const std::size_t words = slots * static_cast<std::size_t>(n_pes());
+  Channel channel;
+  channel.blocks = request.blocks;
+  for (Signals* signals : {&channel.barriers, &channel.steps}) {
+    signals->words = allocate_control<std::uint64_t>(words);
+    signals->sent = allocate_control<std::uint64_t>(words);
+    signals->seen = allocate_control<std::uint64_t>(words);
+    signals->slots = slots;
+    signals->lanes = n_pes();
+  }
+  // One PE has one lane; lanes == 1 would mean plain counters, and nobody else could signal them.
+  channel.barriers.tagged = true;
+  channel.busy = allocate_control<std::uint64_t>(slots);
+  channels_.push_back(channel);
+  return channel;
+}
+
+void FiberWorld::begin(const LaunchConfig& config, Body body) {
+  if (config.blocks < 1) throw UsageError("launch: blocks must be at least 1");
+  if (capturing_) {
+    graphs_.back().push_back({config, std::move(body)});
+    return;
+  }
+  const bool merge = config.symmetric && shared_.fibres > 0 && shared_.fibres < config.blocks;
+  const int fibres = merge ? shared_.fibres : config.blocks;
+  engine().launch(config.stream, host_, fibres, static_cast<double>(config.blocks) / fibres, config.name,
+                  std::move(body));
+}
+
+void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
+  engine().synchronize(host_, 0);
+  engine().synced();
+  engine().access(bytes, write);
+  if (bytes.data == nullptr) {
+    if (!write) std::memset(host, 0, bytes.size);
+    return;
+  }
+  if (bytes.size == 0) return;
+  if (write) {
+    std::memcpy(bytes.data, host, bytes.size);
+  } else {
+    std::memcpy(host, bytes.data, bytes.size);
+  }
+}
+
+void FiberWorld::begin_capture() {
+  if (capturing_) throw UsageError("begin_capture: a capture is under way; end it first");
+  capturing_ = true;
+  graphs_.emplace_back();
+}
+
+GraphId FiberWorld::end_capture() {
+  if (!capturing_) throw UsageError("end_capture: no capture is under way");
+  capturing_ = false;
+  return GraphId{static_cast<int>(graphs_.size()) - 1};
+}
+
+void FiberWorld::replay(GraphId graph) {
+  if (graph.index < 0 || static_cast<std::size_t>(graph.index) >= graphs_.size()) {
+    throw UsageError("replay: no such graph");
+  }
+  for (const Captured& launch : graphs_[static_cast<std::size_t>(graph.index)]) {
+    begin(launch.config, launch.body);
+  }
+}
+
+// The engine ends a run at its first wait that cannot be satisfied, so there is nothing to recover
+// from but what the program finds in its own results.
+void FiberWorld::recover() { engine().host_barrier(host_, "recover", true); }
+
+void run_worlds(Engine& engine, int fibres, const std::function<void(FiberWorld&)>& program) {
+  SharedWorld shared{engine, fibres, {}, 0};
+  engine.run([&](int pe) {
+    FiberWorld world(shared, pe);
+    program(world);
+    world.synchronize();
+  });
+}
+
+}  // namespace sym::fiber

@@ -1,0 +1,134 @@
+// FiberWorld: one PE's host view of an Engine. The host program of each PE is a fibre too.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/fiber/block.hpp"
+#include "core/world.hpp"
+
+namespace sym::fiber {
+
+// What the PEs' worlds share: the n-th collective call of every PE is the same call.
+struct SharedWorld {
+  struct Allocation {
+    Segment segment;
+    std::size_t offset;
+  };
+  Engine& engine;
+  int fibres = 0;  // of a symmetric launch; 0: as many as it has blocks
+  std::vector<Allocation> allocations;
+  std::size_t frees = 0;
+};
+
+class FiberWorld {
+ public:
+  FiberWorld(SharedWorld& shared, int pe) : shared_(shared), host_(shared.engine.current()), pe_(pe) {}
+  FiberWorld(const FiberWorld&) = delete;
+  FiberWorld& operator=(const FiberWorld&) = delete;
+
+  int pe() const { return pe_; }
+  int n_pes() const { return engine().pes(); }
+  Team team() const { return Team::strided(pe_, 0, 1, n_pes()); }
+  Team team(const std::vector<int>& members);
+
+  template <class T>
+  Window<T> allocate(std::size_t count) {
+    return Window<T>{Segment::payload, allocate_bytes(Segment::payload, count, sizeof(T)), count};
+  }
+  template <class T>
+  Window<T> allocate_control(std::size_t count) {
+    return Window<T>{Segment::control, allocate_bytes(Segment::control, count, sizeof(T)), count};
+  }
+  template <class T>
+  void free(Window<T> window) {
+    free_bytes(window.segment, window.offset_bytes);
+  }
+  template <class T>
+  Local<T> local(std::size_t count) {
+    return Local<T>{reinterpret_cast<T*>(engine().memory().local(pe_, count * sizeof(T))), count};
+  }
+  Channel channel(const ChannelRequest& request);
+
+  template <class T>
+  void write(Window<T> window, const T* from, std::size_t n) {
+    copy(resolve(window, n), const_cast<T*>(from), true);
+  }
+  template <class T>
+  void read(T* to, Window<T> window, std::size_t n) {
+    copy(resolve(window, n), to, false);
+  }
+  template <class T>
+  void write(Local<T> local, const T* from, std::size_t n) {
+    copy(resolve(local, n), const_cast<T*>(from), true);
+  }
+  template <class T>
+  void read(T* to, Local<T> local, std::size_t n) {
+    copy(resolve(local, n), to, false);
+  }
+
+  template <class Kernel>
+  void launch(const LaunchConfig& config, Kernel kernel) {
+    begin(config, [this, kernel](Agent& agent) {
+      FiberBlock block(engine(), agent);
+      kernel(block);
+    });
+  }
+  void synchronize() { engine().synchronize(host_, -1); }
+  void barrier() { engine().host_barrier(host_, "barrier", false); }
+
+  void begin_capture();
+  GraphId end_capture();
+  void replay(GraphId graph);
+  void recover();
+
+  double mark_us() {
+    engine().synchronize(host_, 0);
+    return engine().policy().now_us();
+  }
+  bool moves_data() const { return engine().memory().payload_storage(); }
+
+ private:
+  using Body = std::function<void(Agent&)>;
+  struct Captured {
+    LaunchConfig config;
+    Body body;
+  };
+  Engine& engine() const { return shared_.engine; }
+  std::size_t allocate_bytes(Segment segment, std::size_t count, std::size_t element);
+  void free_bytes(Segment segment, std::size_t offset);
+  void begin(const LaunchConfig& config, Body body);
+  void copy(const Bytes& bytes, void* host, bool write);
+
+  template <class T>
+  Bytes resolve(Window<T> window, std::size_t n) const {
+    return engine().memory().resolve(window.segment, window.offset_bytes, n * sizeof(T), pe_);
+  }
+  template <class T>
+  Bytes resolve(Local<T> local, std::size_t n) const {
+    if (n > local.count) throw UsageError("a copy is longer than its local array");
+    auto* data = reinterpret_cast<std::byte*>(local.data);
+    return Bytes{pe_, Bytes::local_space, reinterpret_cast<std::uintptr_t>(data), n * sizeof(T),
+                 moves_data() ? data : nullptr, sizeof(T)};
+  }
+
+  SharedWorld& shared_;
+  Agent& host_;
+  int pe_;
+  std::size_t allocations_ = 0;
+  std::size_t frees_ = 0;
+  std::vector<std::unique_ptr<std::vector<int>>> teams_;
+  std::vector<std::vector<Captured>> graphs_;
+  bool capturing_ = false;
+  std::vector<Channel> channels_;
+};
+
+static_assert(World<FiberWorld>);
+
+// Runs `program` on every PE of the engine; the findings are in the engine afterwards.
+void run_worlds(Engine& engine, int fibres, const std::function<void(FiberWorld&)>& program);
+
+}  // namespace sym::fiber

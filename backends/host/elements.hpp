@@ -1,0 +1,65 @@
+// Element loops of the host backends: what a verb computes, once the backend knows where the operands
+// are. Plain pointers that are valid for [0, n); tiles of 1024 elements so that compilers vectorise.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "core/types.hpp"
+
+namespace sym::host {
+
+inline constexpr std::size_t tile = 1024;
+
+// dst[i] = finish(combine(... combine(sources[0][i], sources[1][i]) ...)). dst may be one of the
+// sources: a tile is read whole before it is written.
+template <class T, class Op>
+void reduce(T* dst, std::span<const T* const> sources, std::size_t n, Op op) {
+  std::array<Accumulator<T>, tile> total;
+  for (std::size_t begin = 0; begin < n; begin += tile) {
+    const std::size_t m = std::min(tile, n - begin);
+    for (std::size_t i = 0; i < m; ++i) total[i] = widen(sources[0][begin + i]);
+    for (std::size_t s = 1; s < sources.size(); ++s) {
+      const T* source = sources[s] + begin;
+      for (std::size_t i = 0; i < m; ++i) total[i] = op.combine(total[i], widen(source[i]));
+    }
+    const int operands = static_cast<int>(sources.size());
+    for (std::size_t i = 0; i < m; ++i) dst[begin + i] = narrow<T>(op.finish(total[i], operands));
+  }
+}
+
+// dst[i] = f(sources[i]...).
+template <class T, class F, class... S>
+void transform(T* dst, std::size_t n, F f, const S*... sources) {
+  for (std::size_t i = 0; i < n; ++i) dst[i] = narrow<T>(f(widen(sources[i])...));
+}
+
+// The fixed order of Block::sum and Block::max: virtual lane l of 1024 takes elements 8l..8l+7, then
+// 8(l+1024).., ascending; then lanes are folded l += l + 512, 256, ..., 1. Lanes that got no element
+// do not take part.
+template <class T, class F, class Fold>
+Accumulator<T> fold(const T* source, std::size_t n, F f, Fold combine) {
+  using A = Accumulator<T>;
+  constexpr std::size_t lanes = 1024;
+  constexpr std::size_t run = 8;
+  std::array<A, lanes> total{};
+  std::array<bool, lanes> any{};
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t lane = (i / run) % lanes;
+    const A value = f(widen(source[i]));
+    total[lane] = any[lane] ? combine(total[lane], value) : value;
+    any[lane] = true;
+  }
+  for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half; ++lane) {
+      if (!any[lane + half]) continue;
+      total[lane] = any[lane] ? combine(total[lane], total[lane + half]) : total[lane + half];
+      any[lane] = true;
+    }
+  }
+  return total[0];
+}
+
+}  // namespace sym::host

@@ -1,0 +1,120 @@
+#include "backends/thread/block.hpp"
+
+namespace sym::thread {
+
+namespace {
+using Clock = std::chrono::steady_clock;
+
+std::string at(Site site) { return std::string(site.file) + ":" + std::to_string(site.line); }
+}  // namespace
+
+void ThreadBlock::fail(const std::string& what, Site site) {
+  verdict_.set(what + "; PE " + std::to_string(place_.pe) + " block " + std::to_string(place_.index) +
+               " of " + place_.launch_name + " at " + at(site));
+  pe_failed_.store(true, std::memory_order_relaxed);
+}
+
+std::uint64_t* ThreadBlock::word(const Signals& signals, Slot at, int pe, Site site) {
+  if (at.slot >= signals.slots) {
+    fail("out of bounds: signal slot " + std::to_string(at.slot) + " of " + std::to_string(signals.slots), site);
+    return nullptr;
+  }
+  const std::size_t index = signals.word(at.slot, at.lane < 0 ? 0 : at.lane);
+  return address(signals.words, Range{index, 1}, pe, site);
+}
+
+void ThreadBlock::signal(const Signals& signals, std::size_t slot, int pe, Site site) {
+  if (failed()) return;
+  if (signals.lanes == 1) {
+    std::uint64_t* counter = word(signals, {slot, -1}, pe, site);
+    if (counter != nullptr) std::atomic_ref(*counter).fetch_add(1, std::memory_order_release);
+    return;
+  }
+  std::uint64_t* lane = word(signals, {slot, place_.pe}, pe, site);
+  if (lane == nullptr) return;
+  std::uint64_t* sent = address(signals.sent, Range{signals.word(slot, pe), 1}, place_.pe, site);
+  const std::uint64_t epoch = ++*sent;
+  // This PE is the lane's only producer, so the new count can be stored.
+  const std::uint64_t value = signals.tagged ? tagged_word(epoch, signals.tag) : epoch;
+  std::atomic_ref(*lane).store(value, std::memory_order_release);
+}
+
+void ThreadBlock::signal(const Signals& signals, std::size_t slot, const Team& team, Site site) {
+  for (int hop = 1; hop < team.size(); ++hop) {
+    signal(signals, slot, team.pe((team.rank() + hop) % team.size()), site);
+  }
+}
+
+// Spins, politely, until the word has reached `target` or the limit is over.
+std::uint64_t ThreadBlock::poll(std::uint64_t* word, std::uint64_t target, int shift, Slot at, Site site) {
+  const std::atomic_ref<std::uint64_t> counter(*word);
+  const auto limit = shared_.options.wait_limit;
+  const auto start = Clock::now();
+  for (std::uint64_t spins = 0;; ++spins) {
+    const std::uint64_t seen = counter.load(std::memory_order_acquire);
+    if ((seen >> shift) >= target) return seen;
+    if (failed()) return 0;
+    if (spins % 16 != 15) continue;
+    std::this_thread::yield();
+    if (limit.count() == 0 || Clock::now() - start < limit) continue;
+    const std::string who = at.lane < 0 ? "" : ": missing PE " + std::to_string(at.lane);
+    fail("wait expired after " + std::to_string(limit.count()) + " ms in wait_until" + who + ", slot " +
+             std::to_string(at.slot) + ", expected " + std::to_string(target) + ", seen " +
+             std::to_string(seen >> shift),
+         site);
+    return 0;
+  }
+}
+
+bool ThreadBlock::wait_until(const Signals& signals, std::size_t slot, const Team& team, Site site) {
+  const int shift = signals.tagged ? tag_bits : 0;
+  for (int rank = 0; rank < team.size() && !failed(); ++rank) {
+    const int pe = team.pe(rank);
+    if (pe == place_.pe) continue;
+    std::uint64_t* lane = word(signals, {slot, pe}, place_.pe, site);
+    if (lane == nullptr) return false;
+    std::uint64_t* seen = address(signals.seen, Range{signals.word(slot, pe), 1}, place_.pe, site);
+    const std::uint64_t expected = ++*seen;
+    const std::uint64_t value = poll(lane, expected, shift, {slot, pe}, site);
+    if (failed()) return false;
+    if (signals.tagged && epoch_of(value) == expected && tag_of(value) != signals.tag) {
+      fail("mismatch: PE " + std::to_string(pe) +
+               " arrived for another operation, count, type or grid, slot " + std::to_string(slot),
+           site);
+    }
+  }
+  return !failed();
+}
+
+std::uint64_t ThreadBlock::wait_until(const Signals& signals, std::size_t slot, std::uint64_t value, Site site) {
+  std::uint64_t* counter = word(signals, {slot, -1}, place_.pe, site);
+  return counter == nullptr ? 0 : poll(counter, value, 0, {slot, -1}, site);
+}
+
+std::uint64_t ThreadBlock::test(const Signals& signals, std::size_t slot, Site site) {
+  std::uint64_t* counter = word(signals, {slot, -1}, place_.pe, site);
+  if (counter == nullptr || failed()) return 0;
+  return std::atomic_ref(*counter).load(std::memory_order_acquire);
+}
+
+void ThreadBlock::enter(const Channel& channel, Site site) {
+  if (place_.index >= channel.blocks) {
+    fail("a launch of " + std::to_string(place_.count) + " blocks on a channel for " +
+             std::to_string(channel.blocks),
+         site);
+    return;
+  }
+  std::uint64_t* busy =
+      address(channel.busy, Range{static_cast<std::size_t>(place_.index), 1}, place_.pe, site);
+  if (busy == nullptr || std::atomic_ref(*busy).exchange(1, std::memory_order_acq_rel) == 0) return;
+  fail("channel busy: another launch uses the channel's rows", site);
+}
+
+void ThreadBlock::leave(const Channel& channel) {
+  if (failed()) return;
+  std::uint64_t* busy =
+      address(channel.busy, Range{static_cast<std::size_t>(place_.index), 1}, place_.pe, Site{});
+  if (busy != nullptr) std::atomic_ref(*busy).store(0, std::memory_order_release);
+}
+
+}  // namespace sym::thread

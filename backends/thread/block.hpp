@@ -1,0 +1,152 @@
+// ThreadBlock: a block as one OS thread. Real concurrency; transfers happen at once, in program order,
+// so the ordering here is stronger than the contract: what it proves is freedom from data races
+// (ThreadSanitizer) and from hangs, not from missing fences (that is `check`).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <span>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "backends/host/elements.hpp"
+#include "backends/thread/shared.hpp"
+#include "core/block.hpp"
+
+namespace sym::thread {
+
+class ThreadBlock {
+ public:
+  struct Place {
+    int pe = 0;
+    int index = 0;
+    int count = 1;
+    const char* launch_name = "";
+  };
+  ThreadBlock(Shared& shared, Verdict& verdict, std::atomic<bool>& pe_failed, Place place)
+      : shared_(shared), verdict_(verdict), pe_failed_(pe_failed), place_(place) {}
+
+  int pe() const { return place_.pe; }
+  int n_pes() const { return shared_.options.pes; }
+  int index() const { return place_.index; }
+  int count() const { return place_.count; }
+  bool failed() const { return pe_failed_.load(std::memory_order_relaxed); }
+
+  void enter(const Channel& channel, Site site = Site::here());
+  void leave(const Channel& channel);
+
+  template <class T, Operand S>
+  void put(Window<T> dst, S src, Range range, int pe, Site site = Site::here()) {
+    const T* from = address(src, range, place_.pe, site);
+    T* to = address(dst, range, pe, site);
+    if (!failed() && from != to && !range.empty()) std::memmove(to, from, range.count * sizeof(T));
+  }
+  template <Operand D, class T>
+  void get(D dst, Window<T> src, Range range, int pe, Site site = Site::here()) {
+    const T* from = address(src, range, pe, site);
+    T* to = address(dst, range, place_.pe, site);
+    if (!failed() && from != to && !range.empty()) std::memmove(to, from, range.count * sizeof(T));
+  }
+  template <class T, Operand S>
+  void put_signal(Window<T> dst, S src, Range range, const Signals& signals, std::size_t slot, int pe,
+                  Site site = Site::here()) {
+    put(dst, src, range, pe, site);
+    signal(signals, slot, pe, site);
+  }
+  template <class T>
+  void put_value(Window<T> dst, std::size_t index, T value, int pe, Site site = Site::here()) {
+    T* to = address(dst, Range{index, 1}, pe, site);
+    if (!failed()) *to = value;
+  }
+
+  void signal(const Signals& signals, std::size_t slot, int pe, Site site = Site::here());
+  void signal(const Signals& signals, std::size_t slot, const Team& team, Site site = Site::here());
+  bool wait_until(const Signals& signals, std::size_t slot, const Team& team, Site site = Site::here());
+  std::uint64_t wait_until(const Signals& signals, std::size_t slot, std::uint64_t value,
+                           Site site = Site::here());
+  std::uint64_t test(const Signals& signals, std::size_t slot, Site site = Site::here());
+  void fence(int) {}
+  void quiet(Site = {}) {}
+  void sync() {}
+
+  template <Operand D, class T, class Op>
+  void reduce(D dst, Window<T> src, Range range, const Team& team, Op op, Site site = Site::here()) {
+    T* to = address(dst, range, place_.pe, site);
+    std::vector<const T*> sources;
+    for (int rank = 0; rank < team.size(); ++rank) {
+      sources.push_back(address(src, range, team.pe(rank), site));
+    }
+    if (range.empty()) return;
+    if (failed()) {
+      if (to != nullptr) std::memset(static_cast<void*>(to), 0, range.count * sizeof(T));
+      return;
+    }
+    host::reduce(to, std::span<const T* const>(sources), range.count, op);
+  }
+
+  template <Operand D, class F, Operand... S>
+  void transform(D dst, RangeAt at, F f, S... src) {
+    auto* to = address(dst, at.range, place_.pe, at.site);
+    const std::tuple sources{read_address(src, at.range, at.site)...};
+    if (failed()) return;
+    std::apply([&](auto... from) { host::transform(to, at.range.count, f, from...); }, sources);
+  }
+
+  template <Operand S, class F>
+  Accumulator<typename S::value_type> sum(S src, Range range, F f, Site site = Site::here()) {
+    const auto* from = read_address(src, range, site);
+    if (failed()) return {};
+    return host::fold(from, range.count, f, [](auto a, auto b) { return Sum{}.combine(a, b); });
+  }
+  template <Operand S, class F>
+  Accumulator<typename S::value_type> max(S src, Range range, F f, Site site = Site::here()) {
+    const auto* from = read_address(src, range, site);
+    if (failed()) return {};
+    return host::fold(from, range.count, f, [](auto a, auto b) { return Max{}.combine(a, b); });
+  }
+
+  template <class T>
+  T fetch_add(Window<T> dst, std::size_t index, T value, int pe, Site site = Site::here()) {
+    T* to = address(dst, Range{index, 1}, pe, site);
+    if (failed()) return T{};
+    return std::atomic_ref<T>(*to).fetch_add(value, std::memory_order_relaxed);
+  }
+
+ private:
+  // The address of a range, or null after failing the block because it is out of bounds.
+  template <class T>
+  T* address(Window<T> window, Range range, int pe, Site site) {
+    std::byte* at = shared_.heap.at(pe, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T));
+    if (at == nullptr) fail("out of bounds: a range outside the heap of PE " + std::to_string(pe), site);
+    return reinterpret_cast<T*>(at);
+  }
+  template <class T>
+  auto address(Local<T> local, Range range, int, Site site) {
+    if (range.end() > local.count) fail("out of bounds: elements of a local array", site);
+    return const_cast<std::remove_const_t<T>*>(local.data) + range.first;
+  }
+  template <Operand S>
+  const typename S::value_type* read_address(S src, Range range, Site site) {
+    return address(src, range, place_.pe, site);
+  }
+
+  struct Slot {
+    std::size_t slot;
+    int lane;  // -1: a plain counter
+  };
+  std::uint64_t* word(const Signals& signals, Slot at, int pe, Site site);
+  std::uint64_t poll(std::uint64_t* word, std::uint64_t target, int shift, Slot at, Site site);
+  void fail(const std::string& what, Site site);
+
+  Shared& shared_;
+  Verdict& verdict_;
+  std::atomic<bool>& pe_failed_;
+  Place place_;
+};
+
+static_assert(Block<ThreadBlock>);
+
+}  // namespace sym::thread

@@ -1,0 +1,151 @@
+// The Block concept: what an algorithm may ask of the one thread block (GPU), thread, or fibre that
+// runs it. Every verb is called by the whole block (all lanes, converged), with equal arguments.
+//
+// Ordering, in short (docs/guide/ordering.md has it whole):
+//  - Between two verbs of one block, lanes are unordered unless the second touches exactly the same
+//    range with the same element type, or a `sync` lies between. Verbs that contain one say so.
+//  - put, get, put_signal, put_value and signal are transfers: non-blocking. Their source may be read
+//    at any time until `quiet`; their destination is written at any time until `quiet`.
+//  - fence(pe) orders this block's later transfers to pe after its earlier ones; it completes nothing.
+//  - quiet() completes what this block issued. Nobody else's transfers.
+//  - signal releases everything that happens before it (own and acquired), except this block's own
+//    transfers that no fence to that PE or quiet covers; put_signal covers its own payload besides.
+//    wait_until acquires what the counted signals released.
+//
+// Ranges are in elements and apply to source and destination alike: use `.at(k)` to shift one side.
+// Source and destination of one verb must not overlap unless they are exactly the same range.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/function.hpp"
+#include "core/ops.hpp"
+#include "core/range.hpp"
+#include "core/signals.hpp"
+#include "core/team.hpp"
+#include "core/types.hpp"
+#include "core/window.hpp"
+
+namespace sym {
+
+namespace detail {
+// Element function of the archetypes below: a named object, because nvcc rejects lambdas in `requires`.
+struct AnyFunction {
+  SYM_HD float operator()(float a) const { return a; }
+  SYM_HD float operator()(float a, float) const { return a; }
+};
+}  // namespace detail
+
+// clang-format off
+template <class B>
+concept Block = requires(B block, Window<float> dst, Window<float> src, Local<float> local, Range range,
+                         int pe, Signals signals, std::size_t slot, Team team, Channel channel,
+                         Window<std::uint64_t> counter, detail::AnyFunction f) {
+  // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
+  { block.pe() } -> std::convertible_to<int>;
+  { block.n_pes() } -> std::convertible_to<int>;
+  { block.index() } -> std::convertible_to<int>;
+  { block.count() } -> std::convertible_to<int>;
+  // True once a wait of this block expired or an argument was refused: waits then return at once,
+  // transfers are dropped, reads give zero. The host reports it.
+  { block.failed() } -> std::convertible_to<bool>;
+
+  // Claims this block's rows of the channel for one operation, and gives them back. A claim of rows
+  // that another launch holds fails the block instead of mixing the two. `leave` begins with a sync.
+  block.enter(channel);
+  block.leave(channel);
+
+  // dst[range] on `pe` becomes src[range] of this PE. Transfer.
+  block.put(dst, src, range, pe);
+  block.put(dst, local, range, pe);
+  // dst[range] of this PE becomes src[range] of `pe`. Transfer: the destination may be written at any
+  // time until quiet, and is not ordered by fence.
+  block.get(dst, src, range, pe);
+  block.get(local, src, range, pe);
+  // put, and then one signal on this PE's lane of `slot` at `pe`, delivered after the payload. Begins
+  // with a sync. Zero elements still signal.
+  block.put_signal(dst, src, range, signals, slot, pe);
+  // dst[index] on `pe` becomes `value`. Transfer; no source to keep.
+  block.put_value(dst, slot, 1.0F, pe);
+  // One signal at `pe`, or at every member of the team but this PE. Begins with a sync. Transfer.
+  block.signal(signals, slot, pe);
+  block.signal(signals, slot, team);
+  // Waits for the next signal of every member but this PE; false if the wait expired, the block had
+  // failed, or a tagged row shows another operation. Ends with a sync. Acquires.
+  { block.wait_until(signals, slot, team) } -> std::convertible_to<bool>;
+  // Plain counters (lanes == 1): waits for at least `value`, returns what was seen (0 if it failed).
+  { block.wait_until(signals, slot, std::uint64_t{1}) } -> std::convertible_to<std::uint64_t>;
+  // Plain counters: the value now. Acquires what it shows. Ends with a sync.
+  { block.test(signals, slot) } -> std::convertible_to<std::uint64_t>;
+
+  block.fence(pe);  // ends with a sync
+  block.quiet();    // ends with a sync
+  block.sync();     // lanes of this block meet; orders their accesses
+
+  // dst[range] = op over the team's members m = 0..size-1, in that order, of src[range] on m.
+  // Accumulates in Accumulator<T>, rounds once. Blocking: on return the sources have been read.
+  block.reduce(dst, src, range, team, Sum{});
+  block.reduce(local, src, range, team, Sum{});
+  // dst[range] = f(src[range], ...), element by element, on this PE. f is pure and never indexes; it
+  // gets and gives f32 for narrow floats. dst may be one of the sources.
+  block.transform(dst, range, f, src);
+  block.transform(local, range, f, local, src);
+  // Sum or maximum over f(src[range]), in a stated order: 1024 virtual lanes, lane l adds elements
+  // 8l..8l+7, 8(l+1024).., in ascending order; then a binary tree over lanes (l += l + 512, 256, ...).
+  // The same bits on every backend and block size. Every lane gets it. Ends with a sync.
+  { block.sum(src, range, f) } -> std::convertible_to<float>;
+  { block.max(src, range, f) } -> std::convertible_to<float>;
+  // Atomic add on dst[index] of `pe`; returns the value before. Blocking, neither releases nor
+  // acquires. Ends with a sync.
+  { block.fetch_add(counter, slot, std::uint64_t{1}, pe) } -> std::convertible_to<std::uint64_t>;
+};
+// clang-format on
+
+// A Block that does nothing: proves that the concept can be met by these declarations alone, and
+// compiles every algorithm against exactly the contract (tests/unit/archetype_test.cpp).
+struct BlockArchetype {
+  SYM_FN int pe() const { return 0; }
+  SYM_FN int n_pes() const { return 1; }
+  SYM_FN int index() const { return 0; }
+  SYM_FN int count() const { return 1; }
+  SYM_FN bool failed() const { return false; }
+  SYM_FN void enter(const Channel&) {}
+  SYM_FN void leave(const Channel&) {}
+  template <class T, Operand S>
+  SYM_FN void put(Window<T>, S, Range, int) {}
+  template <Operand D, class T>
+  SYM_FN void get(D, Window<T>, Range, int) {}
+  template <class T, Operand S>
+  SYM_FN void put_signal(Window<T>, S, Range, const Signals&, std::size_t, int) {}
+  template <class T>
+  SYM_FN void put_value(Window<T>, std::size_t, T, int) {}
+  SYM_FN void signal(const Signals&, std::size_t, int, Site = {}) {}
+  SYM_FN void signal(const Signals&, std::size_t, const Team&, Site = {}) {}
+  SYM_FN bool wait_until(const Signals&, std::size_t, const Team&, Site = {}) { return true; }
+  SYM_FN std::uint64_t wait_until(const Signals&, std::size_t, std::uint64_t value) { return value; }
+  SYM_FN std::uint64_t test(const Signals&, std::size_t) { return 0; }
+  SYM_FN void fence(int) {}
+  SYM_FN void quiet(Site = {}) {}
+  SYM_FN void sync() {}
+  template <Operand D, class T, class Op>
+  SYM_FN void reduce(D, Window<T>, Range, const Team&, Op) {}
+  template <Operand D, class F, Operand... S>
+  SYM_FN void transform(D, RangeAt, F, S...) {}
+  template <Operand S, class F>
+  SYM_FN Accumulator<typename S::value_type> sum(S, Range, F) {
+    return {};
+  }
+  template <Operand S, class F>
+  SYM_FN Accumulator<typename S::value_type> max(S, Range, F) {
+    return {};
+  }
+  template <class T>
+  SYM_FN T fetch_add(Window<T>, std::size_t, T, int) {
+    return {};
+  }
+};
+static_assert(Block<BlockArchetype>);
+
+}  // namespace sym

@@ -1,0 +1,38 @@
+// all_gather: out[r*n + i] = in[i] of rank r, on every member.
+//
+// Called by every block of a launch on every member, with equal n and grid. No arithmetic: the same
+// bits everywhere.
+#pragma once
+
+#include "core/collective/barrier.hpp"
+#include "core/collective/ring.hpp"
+
+namespace sym {
+
+// Every PE puts its input to every peer: one hop, (P-1) n elements each way. `in` is a window or
+// local; it may be the rank's own place in `out`.
+template <Block B, class T, Operand In>
+SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
+  const Team& team = group.team;
+  const Range mine = rows_of<T>(block, n)(0);
+  const Window<T> place = out.at(static_cast<std::size_t>(team.rank()) * n);
+  if (!barrier(block, group)) return;  // outputs may be written
+  for (int hop = 1; hop < team.size(); ++hop) {
+    block.put(place, in, mine, team.pe((team.rank() + hop) % team.size()));
+  }
+  block.transform(place, mine, detail::Identity{}, in);
+  barrier(block, group);
+}
+
+// The same on a ring: each PE passes on what it received, P-1 steps, neighbours only.
+template <Block B, class T, Operand In>
+SYM_FN void all_gather_ring(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
+  const Rows<T> rows = rows_of<T>(block, n);
+  const Window<T> place = out.at(static_cast<std::size_t>(group.team.rank()) * n);
+  if (!barrier(block, group)) return;
+  block.transform(place, rows(0), detail::Identity{}, in);
+  if (!ring_all_gather(block, group, out, rows)) return;
+  barrier(block, group);
+}
+
+}  // namespace sym

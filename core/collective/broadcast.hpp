@@ -1,0 +1,50 @@
+// broadcast: out[i] = in[i] of the root, on every member. `root` is a rank; `in` is read there alone.
+//
+// Called by every block of a launch on every member, with equal n, root and grid. No arithmetic.
+#pragma once
+
+#include "core/collective/barrier.hpp"
+#include "core/collective/share.hpp"
+
+namespace sym {
+
+// The root puts its input to every peer: one hop, (P-1) n elements out of the root.
+template <Block B, class T, Operand In>
+SYM_FN void broadcast_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n,
+                             int root) {
+  const Team& team = group.team;
+  const Range mine = rows_of<T>(block, n)(0);
+  if (!barrier(block, group)) return;  // outputs may be written
+  if (team.rank() == root) {
+    for (int hop = 1; hop < team.size(); ++hop) {
+      block.put(out, in, mine, team.pe((root + hop) % team.size()));
+    }
+    block.transform(out, mine, detail::Identity{}, in);
+  }
+  barrier(block, group);
+}
+
+// The root scatters shares, which all PEs then put to each other: the root's port carries the message
+// once instead of P-1 times (van de Geijn's scatter and all-gather).
+template <Block B, class T, Operand In>
+SYM_FN void broadcast_two_shot(B& block, const Group& group, In in, Window<T> out, std::size_t n,
+                               int root) {
+  const Team& team = group.team;
+  const Shares<T> shares = shares_of<T>(block, n, team);
+  if (!barrier(block, group)) return;
+  if (team.rank() == root) {
+    for (int hop = 0; hop < team.size(); ++hop) {
+      const int rank = (root + hop) % team.size();
+      if (rank != root) block.put(out, in, shares(rank), team.pe(rank));
+      block.transform(out, shares(rank), detail::Identity{}, in);
+    }
+  }
+  if (!barrier(block, group)) return;  // the shares have arrived
+  for (int hop = 1; hop < team.size(); ++hop) {
+    const int rank = (team.rank() + hop) % team.size();
+    if (rank != root) block.put(out, out, shares(team.rank()), team.pe(rank));
+  }
+  barrier(block, group);
+}
+
+}  // namespace sym

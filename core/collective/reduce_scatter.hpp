@@ -1,0 +1,35 @@
+// reduce_scatter: out[i] = op over the team of in[rank*n + i], n elements a member.
+//
+// Called by every block of a launch on every member, with equal n, op and grid.
+#pragma once
+
+#include "core/collective/barrier.hpp"
+#include "core/collective/ring.hpp"
+
+namespace sym {
+
+// Every PE reads its share from every peer. Rank order 0..P-1, one rounding: the same bits for any
+// grid.
+template <Block B, class T, Operand Out, class Op>
+SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Out out, std::size_t n,
+                                  Op op) {
+  const Window<T> own = in.at(static_cast<std::size_t>(group.team.rank()) * n);
+  if (!barrier(block, group)) return;  // inputs are ready
+  block.reduce(out, own, rows_of<T>(block, n)(0), group.team, op);
+  barrier(block, group);  // inputs have been read
+}
+
+// On a ring, P-1 steps, through `work` (size*n elements, symmetric, distinct from `in`). Order
+// rank+1, ..., rank, rounded to T at each hop.
+template <Block B, class T, Operand In, Operand Out, class Op>
+SYM_FN void reduce_scatter_ring(B& block, const Group& group, In in, Window<T> work, Out out,
+                                std::size_t n, Op op) {
+  const Window<T> own = work.at(static_cast<std::size_t>(group.team.rank()) * n);
+  const Rows<T> rows = rows_of<T>(block, n);
+  if (!barrier(block, group)) return;  // work may be written
+  if (!ring_reduce_scatter(block, group, in, work, rows, op)) return;
+  block.transform(out, rows(0), detail::Identity{}, own);
+  barrier(block, group);  // this PE's last put has arrived
+}
+
+}  // namespace sym

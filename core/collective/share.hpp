@@ -1,0 +1,78 @@
+// How the elements of a collective are cut, first by rank and then by block, and the element functions
+// that collectives share.
+//
+// An algorithm that synchronises only blocks of equal index must let block b touch, on every PE,
+// nothing but the parts of index b.
+#pragma once
+
+#include "core/block.hpp"
+
+namespace sym {
+
+// n elements cut to a share for each rank, and each share to a part for each block.
+template <class T>
+struct Shares {
+  std::size_t n = 0;
+  int ranks = 1;
+  int block = 0;
+  int blocks = 1;
+
+  SYM_HD constexpr Range operator()(int rank) const {
+    return chunk(chunk(Range{0, n}, rank, ranks, granule<T>), block, blocks, granule<T>);
+  }
+};
+
+// ranks * n elements, n for each rank, and each n cut to a part for each block.
+template <class T>
+struct Rows {
+  std::size_t n = 0;
+  int block = 0;
+  int blocks = 1;
+
+  SYM_HD constexpr Range operator()(int rank) const {
+    const Range part = chunk(Range{0, n}, block, blocks, granule<T>);
+    return Range{static_cast<std::size_t>(rank) * n + part.first, part.count};
+  }
+};
+
+template <class T, Block B>
+SYM_FN Shares<T> shares_of(const B& block, std::size_t n, const Team& team) {
+  return Shares<T>{n, team.size(), block.index(), block.count()};
+}
+template <class T, Block B>
+SYM_FN Rows<T> rows_of(const B& block, std::size_t n) {
+  return Rows<T>{n, block.index(), block.count()};
+}
+
+namespace detail {
+template <class Op>
+struct Combine {
+  Op op;
+  template <class A>
+  SYM_HD constexpr A operator()(A received, A own) const {
+    return op.combine(received, own);
+  }
+};
+// The last step of a reduction over `operands` operands.
+template <class Op>
+struct Finish {
+  Op op;
+  int operands;
+  template <class A>
+  SYM_HD constexpr A operator()(A received, A own) const {
+    return op.finish(op.combine(received, own), operands);
+  }
+  template <class A>
+  SYM_HD constexpr A operator()(A own) const {
+    return op.finish(own, operands);
+  }
+};
+struct Identity {
+  template <class A>
+  SYM_HD constexpr A operator()(A a) const {
+    return a;
+  }
+};
+}  // namespace detail
+
+}  // namespace sym

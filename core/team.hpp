@@ -1,0 +1,67 @@
+// Team: an ordered set of PEs, as a value.
+#pragma once
+
+#include "core/function.hpp"
+
+namespace sym {
+
+// Created locally, without communication; owns nothing. A strided team needs no storage; a member
+// list points to memory that outlives every launch that uses the team and that a kernel may read
+// (World::team makes such a list). Ranks are 0..size-1 in member order; `rank` is the caller's own,
+// or -1 for a PE that is not a member.
+class Team {
+ public:
+  Team() = default;
+
+  // PEs first, first + stride, ... (size of them), seen from PE `self`. Requires size >= 1, stride >= 1.
+  SYM_HD static constexpr Team strided(int self, int first, int stride, int size) {
+    Team team;
+    team.size_ = size;
+    team.first_ = first;
+    team.stride_ = stride;
+    const int distance = self - first;
+    const bool member = distance >= 0 && distance % stride == 0 && distance / stride < size;
+    team.rank_ = member ? distance / stride : -1;
+    return team;
+  }
+
+  // The PEs in `members`, in that order, seen from PE `self`. `members` must be distinct.
+  SYM_HD static constexpr Team listed(int self, const int* members, int size) {
+    Team team;
+    team.size_ = size;
+    team.members_ = members;
+    team.rank_ = -1;
+    for (int r = 0; r < size; ++r) {
+      if (members[r] == self) team.rank_ = r;
+    }
+    return team;
+  }
+
+  SYM_HD constexpr int rank() const { return rank_; }
+  SYM_HD constexpr int size() const { return size_; }
+  SYM_HD constexpr bool contains_self() const { return rank_ >= 0; }
+
+  // The PE of a rank.
+  SYM_HD constexpr int pe(int rank) const {
+    return members_ != nullptr ? members_[rank] : first_ + rank * stride_;
+  }
+  // The ranks beside this one on the ring 0 -> 1 -> ... -> size-1 -> 0.
+  SYM_HD constexpr int next() const { return rank_ + 1 == size_ ? 0 : rank_ + 1; }
+  SYM_HD constexpr int previous() const { return rank_ == 0 ? size_ - 1 : rank_ - 1; }
+  // The team of one member, as something to wait for. The caller need not be that member.
+  SYM_HD constexpr Team only(int rank) const {
+    Team team;
+    team.first_ = pe(rank);
+    team.rank_ = rank == rank_ ? 0 : -1;
+    return team;
+  }
+
+ private:
+  int rank_ = 0;
+  int size_ = 1;
+  int first_ = 0;
+  int stride_ = 1;
+  const int* members_ = nullptr;
+};
+
+}  // namespace sym

@@ -1,0 +1,55 @@
+// Machine: what the simulator knows of a cluster, as values. Every number carries its unit in its
+// key, its source and whether it was measured or assumed.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace sym::models {
+
+struct Quantity {
+  double value = 0;
+  std::string source;     // a calibration run or a citation
+  bool measured = false;  // false: assumed
+};
+
+// How two GPUs of one node reach each other, and the GPUs' NICs. Order: fastest first.
+enum class LinkClass { self, nvlink, pix, pxb, phb, node, sys };
+
+// One node's wiring, and how many of them the fabric joins.
+struct Machine {
+  std::string name;
+  std::string description;
+  int nodes = 1;
+  int gpus_per_node = 0;
+  // gpus_per_node squared, row-major; empty means that every pair is `nvlink` with all lanes.
+  std::vector<LinkClass> pair_class;
+  std::vector<int> pair_lanes;  // NVLink lanes of each pair (0 where not nvlink), or empty
+  // For each GPU of a node the index of its nearest NIC, or -1; and how many NICs a node has.
+  std::vector<int> nic_of_gpu;
+  int nics_per_node = 0;
+  std::string fabric = "none";  // none | rail (one leaf per NIC index; crossing rails needs a hop)
+  std::map<std::string, Quantity> numbers;  // keys: see number_keys()
+
+  int pes() const { return nodes * gpus_per_node; }
+  // The number under `key`; throws std::invalid_argument naming machine and key if it is missing.
+  double number(const std::string& key) const;
+};
+
+// Every key that a machine file may hold under "numbers", with its meaning (printed by `sym machine`).
+const std::map<std::string, std::string>& number_keys();
+
+// A named machine (models/machines/NAME.json), a JSON file, or the text of `nvidia-smi topo -m`;
+// "*N" after the name or file means N nodes. Throws std::invalid_argument with one sentence that says
+// what, where (file:line) and what would be accepted.
+Machine load_machine(const std::string& name_or_file);
+std::vector<std::string> machine_names();
+
+Machine parse_machine_json(const std::string& text, const std::string& origin);
+Machine parse_topology_text(const std::string& text, const std::string& origin);
+std::string to_json(const Machine& machine);
+// The resolved model for people: every number with unit, source and measured/assumed.
+std::string to_text(const Machine& machine);
+
+}  // namespace sym::models

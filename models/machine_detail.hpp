@@ -1,0 +1,43 @@
+// What the files that implement models/machine.hpp share. Not for other folders.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/machine.hpp"
+
+namespace sym::models::detail {
+
+// When a machine must state a number.
+enum class Needed { always, with_nics, with_pcie_pairs, optional };
+
+struct NumberKey {
+  const char* key;
+  const char* unit;
+  Needed needed;
+  bool whole;  // counts, which must be whole numbers
+  const char* meaning;
+};
+
+// The one table of number keys, sorted by key.
+const std::vector<NumberKey>& number_table();
+
+// The keys that `machine` must hold, given its NICs and pair classes.
+std::vector<std::string> required_keys(const Machine& machine);
+
+const char* link_class_name(LinkClass link_class);
+// The names above in the order of LinkClass.
+const std::vector<std::string>& link_class_names();
+
+// "dir/name.txt" -> "name".
+std::string file_stem(const std::string& path);
+
+// Pairs as a machine states them: an empty pair_class means nvlink between different GPUs.
+LinkClass pair_class_of(const Machine& machine, int from, int to);
+int pair_lanes_of(const Machine& machine, int from, int to);  // 0 where the machine does not say
+
+// Fills machine.numbers for a machine read from topology text, whose wiring is already set. The text
+// holds no rates, so all of them are assumed and say from what.
+void assume_numbers(Machine& machine);
+
+}  // namespace sym::models::detail

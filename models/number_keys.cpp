@@ -1,0 +1,97 @@
+// The numbers that a machine file may hold: key, unit, when it must be there, meaning.
+#include <algorithm>
+#include <filesystem>
+
+#include "models/machine_detail.hpp"
+
+namespace sym::models {
+namespace detail {
+
+const std::vector<NumberKey>& number_table() {
+  using enum Needed;
+  static const std::vector<NumberKey> table = {
+      {"copy_engine_gbps", "GB/s", always, false, "copy engine, each way, both directions busy"},
+      {"copy_engine_oneway_gbps", "GB/s", optional, false, "copy engine, one direction only"},
+      {"copy_engine_start_us", "us", always, false, "start of one copy-engine transfer"},
+      {"default_blocks", "blocks", always, true, "blocks that a bandwidth kernel uses"},
+      {"flag_us", "us", always, false, "one-way relaxed flag: remote store until a polling peer sees it"},
+      {"gemm_tflops_bf16", "TFLOPS", always, false, "large bf16 GEMM, all SMs, no communication beside it"},
+      {"hbm_gbps", "GB/s", always, false, "device memory, bytes read plus bytes written"},
+      {"launch_us", "us", always, false, "end of a kernel to start of the next inside a graph"},
+      {"load_local_us", "us", always, false, "dependent load from this GPU's memory"},
+      {"load_remote_us", "us", always, false, "dependent load from a peer's memory, round trip"},
+      {"nic_gbps", "GB/s", with_nics, false, "one NIC, effective, each way"},
+      {"nic_latency_us", "us", with_nics, false, "one way between nodes, GPU-initiated, after posting"},
+      {"nic_post_us", "us", with_nics, false, "posting one request to a NIC from a GPU"},
+      {"nic_window", "peers", with_nics, true, "peers with an outstanding transfer at one time"},
+      {"node_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class node, each way"},
+      {"phb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class phb, each way"},
+      {"pix_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pix, each way"},
+      {"port_gbps", "GB/s", always, false, "a GPU's port, SM copies, each way, both directions busy"},
+      {"port_oneway_gbps", "GB/s", always, false, "a GPU's port, SM copies, one direction only"},
+      {"pxb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pxb, each way"},
+      {"release_us", "us", always, false, "system-scope release fence"},
+      {"sm_local_gbps", "GB/s", always, false, "local memory, one block, bytes read plus bytes written"},
+      {"sm_read_gbps", "GB/s", always, false, "one block of 1024 threads copying from a peer"},
+      {"sm_write_gbps", "GB/s", always, false, "one block of 1024 threads copying to a peer"},
+      {"sync_us", "us", always, false, "block-wide barrier"},
+      {"sys_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class sys, each way"},
+  };
+  return table;
+}
+
+std::vector<std::string> required_keys(const Machine& machine) {
+  std::vector<std::string> keys;
+  for (const NumberKey& number : number_table()) {
+    bool needed = number.needed == Needed::always;
+    if (number.needed == Needed::with_nics) needed = machine.nics_per_node > 0;
+    if (number.needed == Needed::with_pcie_pairs) {
+      needed = std::any_of(machine.pair_class.begin(), machine.pair_class.end(), [&](LinkClass c) {
+        return std::string(number.key) == std::string(link_class_name(c)) + "_gbps";
+      });
+    }
+    if (needed) keys.emplace_back(number.key);
+  }
+  return keys;
+}
+
+const std::vector<std::string>& link_class_names() {
+  static const std::vector<std::string> names = {"self", "nvlink", "pix", "pxb", "phb", "node", "sys"};
+  return names;
+}
+
+const char* link_class_name(LinkClass link_class) {
+  return link_class_names().at(static_cast<std::size_t>(link_class)).c_str();
+}
+
+std::string file_stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+LinkClass pair_class_of(const Machine& machine, int from, int to) {
+  if (from == to) return LinkClass::self;
+  if (machine.pair_class.empty()) return LinkClass::nvlink;
+  return machine.pair_class.at(static_cast<std::size_t>(from) *
+                                   static_cast<std::size_t>(machine.gpus_per_node) +
+                               static_cast<std::size_t>(to));
+}
+
+int pair_lanes_of(const Machine& machine, int from, int to) {
+  if (from == to || machine.pair_lanes.empty()) return 0;
+  return machine.pair_lanes.at(static_cast<std::size_t>(from) *
+                                   static_cast<std::size_t>(machine.gpus_per_node) +
+                               static_cast<std::size_t>(to));
+}
+
+}  // namespace detail
+
+const std::map<std::string, std::string>& number_keys() {
+  static const std::map<std::string, std::string> keys = [] {
+    std::map<std::string, std::string> built;
+    for (const detail::NumberKey& number : detail::number_table()) {
+      built[number.key] = std::string(number.meaning) + " (" + number.unit + ")";
+    }
+    return built;
+  }();
+  return keys;
+}
+
+}  // namespace sym::models
