@@ -18,17 +18,24 @@ namespace {
 // The first byte of what a child sends says what the rest is.
 enum Kind : char { result = 'r', usage = 'u', failure = 'f', unavailable = 'n' };
 
+std::string marked(Kind kind, const std::string& text) {
+  std::string all;
+  all.push_back(kind);
+  all.append(text);
+  return all;
+}
+
 std::string guarded(const std::function<std::string()>& body) {
   try {
-    return std::string(1, result) + body();
+    return marked(result, body());
   } catch (const UsageError& error) {
-    return std::string(1, usage) + error.what();
+    return marked(usage, error.what());
   } catch (const std::invalid_argument& error) {
-    return std::string(1, usage) + error.what();
+    return marked(usage, error.what());
   } catch (const Unavailable& error) {
-    return std::string(1, unavailable) + error.what();
+    return marked(unavailable, error.what());
   } catch (const std::exception& error) {
-    return std::string(1, failure) + error.what();
+    return marked(failure, error.what());
   }
 }
 

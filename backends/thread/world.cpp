@@ -40,6 +40,8 @@ class ThreadWorld::Stream {
   std::jthread worker_;  // last: it uses the others, and is joined before they end
 };
 
+ThreadWorld::ThreadWorld(Shared& shared, int pe) : shared_(shared), pe_(pe) {}
+
 ThreadWorld::~ThreadWorld() {
   for (auto& [number, stream] : streams_) stream->drain();
 }

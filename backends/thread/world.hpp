@@ -18,7 +18,7 @@ namespace sym::thread {
 
 class ThreadWorld {
  public:
-  ThreadWorld(Shared& shared, int pe) : shared_(shared), pe_(pe) {}
+  ThreadWorld(Shared& shared, int pe);
   ~ThreadWorld();
   ThreadWorld(const ThreadWorld&) = delete;
   ThreadWorld& operator=(const ThreadWorld&) = delete;

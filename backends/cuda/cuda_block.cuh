@@ -1,0 +1,418 @@
+// CudaBlock: sym::Block on one thread block of a GPU whose peers' memory it can load and store.
+//
+// Transfers are loads and stores by the block's lanes. Signals are sent, and waits polled, by the
+// first warp alone (the control warp): so `sent` and `seen` have one owner, and a team's signals
+// share one system-scope release.
+//
+// Why quiet and fence cost almost nothing here, under PTX's memory model. A lane has read its
+// source when its store issues, so after quiet's CTA barrier every source may be rewritten. A
+// destination can lawfully be looked at only by someone who acquired a later signal of this block.
+// A signal is: CTA barrier, fence.acq_rel.sys, relaxed store, by one lane. The barrier puts every
+// lane's earlier stores before that fence in causality order, and release is cumulative; so the
+// signal releases all transfers of the block, fenced or not. quiet therefore only owes a fence,
+// which the next signal pays anyway. Verbs that a peer could observe without acquiring a signal
+// (fetch_add), and put and put_value after a quiet, pay it themselves first: every lane fences,
+// because a release must be by the lane that then writes; the barrier of quiet or fence has made it
+// cumulative over the others.
+#pragma once
+
+#include <type_traits>
+
+#include "backends/cuda/failure.hpp"
+#include "backends/cuda/lanes.cuh"
+#include "core/block.hpp"
+
+namespace sym::cuda {
+
+// A range and where it was written down: lets a verb with a parameter pack capture its call site.
+struct RangeAt {
+  Range range;
+  Site site;
+  SYM_HD RangeAt(Range range_, Site site_ = Site::here()) : range(range_), site(site_) {}
+};
+
+// What is put in the record by the first lane that fails on its PE.
+struct Finding {
+  FailureKind kind;
+  const char* verb;
+  Site site;
+  std::size_t slot = 0;
+  int peer = -1;
+  std::uint64_t expected = 0;
+  std::uint64_t seen = 0;
+};
+
+namespace detail {
+inline __device__ void copy_text(char* to, const char* from, int size) {
+  int i = 0;
+  for (; i + 1 < size && from[i] != 0; ++i) to[i] = from[i];
+  to[i] = 0;
+}
+
+// Out of line: it runs at most once, and every wait would carry a copy.
+inline __device__ __noinline__ void report(const KernelContext& context, Finding finding) {
+  if (atomicCAS(context.failed, 0U, 1U) != 0U) return;
+  FailureRecord& record = *context.record;
+  record.pe = context.pe;
+  record.block = static_cast<int>(blockIdx.x);
+  record.peer = finding.peer;
+  record.line = finding.site.line;
+  record.slot = finding.slot;
+  record.expected = finding.expected;
+  record.seen = finding.seen;
+  record.kernel = context.kernel;
+  copy_text(record.verb, finding.verb, FailureRecord::verb_size);
+  const char* file = finding.site.file;  // the end of a long path says more than its beginning
+  int length = 0;
+  while (file[length] != 0) ++length;
+  if (length >= FailureRecord::text_size) file += length - FailureRecord::text_size + 1;
+  copy_text(record.file, file, FailureRecord::text_size);
+  __threadfence_system();
+  *const_cast<volatile FailureKind*>(&record.kind) = finding.kind;
+}
+}  // namespace detail
+
+class CudaBlock {
+ public:
+  // `context` must be the kernel's own __grid_constant__ parameter. Blocks have whole warps.
+  __device__ __forceinline__ explicit CudaBlock(const KernelContext& context) : context_(context) {
+    if (in_control_warp()) stale_ = ptx::load_relaxed_gpu(context.failed);
+  }
+  CudaBlock(const CudaBlock&) = delete;
+  CudaBlock& operator=(const CudaBlock&) = delete;
+
+  __device__ __forceinline__ int pe() const { return context_.pe; }
+  __device__ __forceinline__ int n_pes() const { return context_.n_pes; }
+  __device__ __forceinline__ int index() const { return static_cast<int>(blockIdx.x); }
+  __device__ __forceinline__ int count() const { return static_cast<int>(gridDim.x); }
+  __device__ __forceinline__ bool failed() const { return failed_; }
+
+  // The claim is not waited for here: its answer (0.3 us later) gates the first signal and wait.
+  __device__ void enter(const Channel& channel, Site site = Site::here()) {
+    if (index() >= channel.blocks)
+      return refuse("enter", site, blockIdx.x, -1, channel.blocks, gridDim.x);
+    if (threadIdx.x == 0) claim_ = ptx::exchange_relaxed_gpu(busy(channel), 1);
+  }
+  __device__ void leave(const Channel& channel, Site site = Site::here()) {
+    if (failed_) return;
+    failed_ = __syncthreads_or(claimed_by_other(site)) != 0;
+    if (!failed_ && threadIdx.x == 0) ptx::store_relaxed_gpu(busy(channel), 0);
+  }
+
+  template <class T, Operand S>
+  __device__ void put(Window<T> dst, S src, Range range, int pe, Site site = Site::here()) {
+    if (!admit("put", site, range, pe, dst, src)) return;
+    pay_quiet();
+    copy_lanes<T>(at(dst, pe) + range.first, own(src) + range.first, range.count);
+    unreleased_ = true;
+  }
+  template <Operand D, class T>
+  __device__ void get(D dst, Window<T> src, Range range, int pe, Site site = Site::here()) {
+    if (!admit("get", site, range, pe, dst, src)) return;
+    copy_lanes<T>(own(dst) + range.first, at(src, pe) + range.first, range.count);
+    unreleased_ = true;
+  }
+  template <class T, Operand S>
+  __device__ void put_signal(Window<T> dst, S src, Range range, const Signals& signals,
+                             std::size_t slot, int pe, Site site = Site::here()) {
+    if (!admit("put_signal", site, range, pe, dst, src)) return;
+    __syncthreads();
+    pay_quiet();
+    copy_lanes<T>(at(dst, pe) + range.first, own(src) + range.first, range.count);
+    send("put_signal", signals, slot, Team::strided(pe, pe, 1, 1), -1, site);
+  }
+  template <class T>
+  __device__ void put_value(Window<T> dst, std::size_t index, T value, int pe,
+                            Site site = Site::here()) {
+    if (!admit("put_value", site, Range{index, 1}, pe, dst)) return;
+    pay_quiet();
+    if (threadIdx.x == 0) store_value(at(dst, pe) + index, value);
+    unreleased_ = true;
+  }
+
+  __device__ void signal(const Signals& signals, std::size_t slot, int pe,
+                         Site site = Site::here()) {
+    if (!admit("signal", site, Range{}, pe)) return;
+    send("signal", signals, slot, Team::strided(pe, pe, 1, 1), -1, site);
+  }
+  __device__ void signal(const Signals& signals, std::size_t slot, const Team& team,
+                         Site site = Site::here()) {
+    if (!failed_) send("signal", signals, slot, team, context_.pe, site);
+  }
+  __device__ bool wait_until(const Signals& signals, std::size_t slot, const Team& team,
+                             Site site = Site::here());
+  __device__ std::uint64_t wait_until(const Signals& signals, std::size_t slot, std::uint64_t value,
+                                      Site site = Site::here());
+  __device__ std::uint64_t test(const Signals& signals, std::size_t slot, Site site = Site::here());
+
+  __device__ __forceinline__ void fence(int) {
+    fence_owed_ = fence_owed_ || unreleased_;
+    __syncthreads();
+  }
+  __device__ __forceinline__ void quiet(Site = Site::here()) {
+    quiet_owed_ = quiet_owed_ || unreleased_;
+    unreleased_ = false;
+    __syncthreads();
+  }
+  __device__ __forceinline__ void sync() { __syncthreads(); }
+
+  template <Operand D, class T, class Op>
+  __device__ void reduce(D dst, Window<T> src, Range range, const Team& team, Op op,
+                         Site site = Site::here()) {
+    static_assert(std::is_same_v<typename D::value_type, T>, "reduce keeps the element type");
+    if (!admit("reduce", site, range, context_.pe, dst, src)) return;
+    const std::size_t skip = src.offset_bytes + range.first * sizeof(T);
+    const auto from = [this, skip, &team](int rank) {
+      return reinterpret_cast<const T*>(heap(team.pe(rank)) + skip);
+    };
+    // Heaps of all PEs are aligned alike (pitch and base are multiples of 16).
+    const bool aligned = skip % static_cast<unsigned>(wide_unit<T, Shared<T>::elements>) == 0;
+    reduce_lanes<T>(own(dst) + range.first, range.count, team.size(), aligned, from, op);
+  }
+  template <Operand D, class F, Operand... S>
+  __device__ void transform(D dst, RangeAt where, F f, S... src) {
+    if (!admit("transform", where.site, where.range, context_.pe, dst, src...)) return;
+    const std::size_t first = where.range.first;
+    map_lanes<typename D::value_type>(
+        own(dst) + first, where.range.count, f,
+        static_cast<const typename S::value_type*>(own(src) + first)...);
+  }
+  template <Operand S, class F>
+  __device__ Accumulator<typename S::value_type> sum(S src, Range range, F f,
+                                                     Site site = Site::here()) {
+    if (!admit("sum", site, range, context_.pe, src)) return {};
+    return fold_lanes<typename S::value_type>(own(src) + range.first, range.count, f, Sum{});
+  }
+  template <Operand S, class F>
+  __device__ Accumulator<typename S::value_type> max(S src, Range range, F f,
+                                                     Site site = Site::here()) {
+    if (!admit("max", site, range, context_.pe, src)) return {};
+    return fold_lanes<typename S::value_type>(own(src) + range.first, range.count, f, Max{});
+  }
+  // Integers of 32 or 64 bits.
+  template <class T>
+  __device__ T fetch_add(Window<T> counter, std::size_t index, std::type_identity_t<T> value,
+                         int pe, Site site = Site::here()) {
+    static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    using Word = std::conditional_t<sizeof(T) == 4, unsigned int, unsigned long long>;
+    if (!admit("fetch_add", site, Range{index, 1}, pe, counter)) return T{};
+    if (quiet_owed_ || fence_owed_) ptx::fence_system();
+    quiet_owed_ = fence_owed_ = false;
+    Word before = 0;
+    if (threadIdx.x == 0) {
+      before = atomicAdd_system(reinterpret_cast<Word*>(at(counter, pe) + index),
+                                static_cast<Word>(value));
+    }
+    return static_cast<T>(tell_all(before));
+  }
+
+ private:
+  __device__ __forceinline__ static bool in_control_warp() { return threadIdx.x < 32; }
+  __device__ __forceinline__ char* heap(int pe) const {
+    return context_.base + static_cast<std::size_t>(pe) * context_.pitch_bytes;
+  }
+  template <class T>
+  __device__ __forceinline__ T* at(Window<T> window, int pe) const {
+    return reinterpret_cast<T*>(heap(pe) + window.offset_bytes);
+  }
+  template <class T>
+  __device__ __forceinline__ T* own(Window<T> window) const {
+    return at(window, context_.pe);
+  }
+  template <class T>
+  __device__ __forceinline__ T* own(Local<T> local) const {
+    return local.data;
+  }
+  __device__ __forceinline__ std::uint64_t* busy(const Channel& channel) const {
+    return own(channel.busy) + blockIdx.x;
+  }
+  template <class T>
+  __device__ __forceinline__ static void store_value(T* to, const T& value) {
+    Pack<T, 1, narrow_unit<T>> pack{};
+    memcpy(pack.w, &value, sizeof(T));
+    pack.store(to);
+  }
+
+  // Hands lane 0's value to every lane. Ends with a sync.
+  __device__ __forceinline__ static std::uint64_t tell_all(std::uint64_t value) {
+    __shared__ std::uint64_t box;
+    if (threadIdx.x == 0) box = value;
+    __syncthreads();
+    value = box;
+    __syncthreads();
+    return value;
+  }
+
+  __device__ __forceinline__ void pay_quiet() {
+    if (quiet_owed_) ptx::fence_system();
+    quiet_owed_ = false;
+  }
+
+  // False, and the block failed, unless every range and the peer are within bounds. Uniform.
+  template <class... M>
+  __device__ __forceinline__ bool admit(const char* verb, Site site, Range range, int pe,
+                                        M... memory) {
+    if (failed_) return false;
+    const bool known = static_cast<unsigned>(pe) < static_cast<unsigned>(context_.n_pes);
+    if (known && ((range.end() <= memory.count) && ...)) return true;
+    std::size_t least = ~std::size_t{0};
+    ((least = memory.count < least ? memory.count : least), ...);
+    refuse(verb, site, range.first, pe, least, range.end());
+    return false;
+  }
+  __device__ __forceinline__ bool admit_slot(const char* verb, Site site, const Signals& signals,
+                                             std::size_t slot) {
+    if (failed_) return false;
+    if (slot < signals.slots) return true;
+    refuse(verb, site, slot, -1, signals.slots, slot);
+    return false;
+  }
+  __device__ __forceinline__ void refuse(const char* verb, Site site, std::size_t slot, int peer,
+                                         std::uint64_t allowed, std::uint64_t given) {
+    failed_ = true;
+    if (threadIdx.x != 0) return;
+    detail::report(context_, Finding{FailureKind::refused, verb, site, slot, peer, allowed, given});
+  }
+
+  // Control warp only: true if enter() found the row claimed. Reports it.
+  __device__ __forceinline__ bool claimed_by_other(Site site) {
+    if (!in_control_warp()) return false;
+    const bool claimed = __shfl_sync(~0U, static_cast<unsigned>(claim_), 0) != 0;
+    if (claimed && threadIdx.x == 0) {
+      detail::report(context_, Finding{FailureKind::busy, "enter", site, blockIdx.x, -1, 0, 1});
+    }
+    return claimed;
+  }
+
+  __device__ void send(const char* verb, const Signals& signals, std::size_t slot, const Team& team,
+                       int skip, Site site);
+  __device__ bool poll(const char* verb, const std::uint64_t* word, const Signals& signals,
+                       std::uint64_t expected, std::uint64_t& seen, std::size_t slot, int peer,
+                       Site site) const;
+
+  const KernelContext& context_;
+  bool failed_ = false;      // uniform over the block
+  bool unreleased_ = false;  // transfers since the last signal or quiet
+  bool quiet_owed_ = false;  // a quiet whose fence nobody has paid
+  bool fence_owed_ = false;  // the same for fence(pe)
+  std::uint32_t stale_ = 0;  // control warp: this PE had failed before this kernel
+  std::uint64_t claim_ = 0;  // lane 0: what the busy word held at enter()
+};
+
+// One signal to every member but `skip`. Begins with a sync.
+__device__ __forceinline__ void CudaBlock::send(const char* verb, const Signals& signals,
+                                                std::size_t slot, const Team& team, int skip,
+                                                Site site) {
+  if (!admit_slot(verb, site, signals, slot)) return;
+  const int self = context_.pe;
+  const bool counter = signals.lanes == 1;  // plain counters
+  const int lane = static_cast<int>(threadIdx.x);
+  std::uint64_t* sent = own(signals.sent);
+  std::uint64_t first_epoch = 0;  // loaded before the barrier, off the critical path
+  if (in_control_warp() && !counter && lane < team.size())
+    first_epoch = sent[signals.word(slot, team.pe(lane))];
+  __syncthreads();
+  unreleased_ = quiet_owed_ = fence_owed_ = false;
+  if (!in_control_warp()) return;
+  ptx::fence_system();
+  if (claimed_by_other(site)) return;
+#pragma unroll 1
+  for (int r = lane; r < team.size(); r += 32) {
+    const int peer = team.pe(r);
+    if (peer == skip) continue;
+    std::uint64_t* word = at(signals.words, peer) + signals.word(slot, counter ? 0 : self);
+    if (counter) {
+      ptx::add_relaxed_system(word, 1);
+    } else {
+      std::uint64_t& last = sent[signals.word(slot, peer)];
+      const std::uint64_t epoch = (r == lane ? first_epoch : last) + 1;
+      ptx::store_relaxed_system(word, signals.tagged ? tagged_word(epoch, signals.tag) : epoch);
+      last = epoch;
+    }
+  }
+  __syncwarp();
+}
+
+// One lane: polls a word until it shows `expected`. False, and reported, if it does not by the
+// deadline or shows the epoch with another tag; false also once this PE has failed elsewhere.
+__device__ __forceinline__ bool CudaBlock::poll(const char* verb, const std::uint64_t* word,
+                                                const Signals& signals, std::uint64_t expected,
+                                                std::uint64_t& seen, std::size_t slot, int peer,
+                                                Site site) const {
+  std::uint64_t started_ns = 0;
+#pragma unroll 1
+  for (unsigned polls = 1;; ++polls) {
+    const std::uint64_t value = ptx::load_acquire_system(word);
+    seen = signals.tagged ? epoch_of(value) : value;
+    if (seen >= expected) {
+      // A later epoch is a peer that is one operation ahead: it came past this one, with our
+      // signal.
+      if (!signals.tagged || seen > expected || tag_of(value) == signals.tag) return true;
+      detail::report(context_, Finding{FailureKind::mismatch, verb, site, slot, peer, signals.tag,
+                                       tag_of(value)});
+      return false;
+    }
+    if (polls % 256 != 0) continue;
+    if (ptx::load_relaxed_gpu(context_.failed) != 0) return false;
+    const std::uint64_t now_ns = ptx::global_timer_ns();
+    if (started_ns == 0) started_ns = now_ns;
+    if (context_.wait_limit_ns == 0 || now_ns - started_ns < context_.wait_limit_ns) continue;
+    detail::report(context_, Finding{FailureKind::expired, verb, site, slot, peer, expected, seen});
+    return false;
+  }
+}
+
+__device__ __forceinline__ bool CudaBlock::wait_until(const Signals& signals, std::size_t slot,
+                                                      const Team& team, Site site) {
+  if (!admit_slot("wait_until", site, signals, slot)) return false;
+  bool arrived = true;
+  if (in_control_warp()) {
+    arrived = !claimed_by_other(site) && stale_ == 0;
+    const std::uint64_t* words = own(signals.words);
+    std::uint64_t* consumed = own(signals.seen);
+#pragma unroll 1
+    for (int r = static_cast<int>(threadIdx.x); arrived && r < team.size(); r += 32) {
+      const int peer = team.pe(r);
+      if (peer == context_.pe) continue;
+      const std::size_t word = signals.word(slot, peer);
+      const std::uint64_t expected = consumed[word] + 1;
+      std::uint64_t seen = 0;
+      arrived = poll("wait_until", words + word, signals, expected, seen, slot, peer, site);
+      if (arrived) consumed[word] = expected;
+    }
+    __syncwarp();
+  }
+  failed_ = __syncthreads_and(arrived) == 0;
+  return !failed_;
+}
+
+__device__ __forceinline__ std::uint64_t CudaBlock::wait_until(const Signals& signals,
+                                                               std::size_t slot,
+                                                               std::uint64_t value, Site site) {
+  if (!admit_slot("wait_until", site, signals, slot)) return 0;
+  bool arrived = true;
+  std::uint64_t seen = 0;
+  if (in_control_warp()) {
+    arrived = !claimed_by_other(site) && stale_ == 0;
+    if (arrived && threadIdx.x == 0) {
+      arrived = poll("wait_until", own(signals.words) + signals.word(slot, 0), signals, value, seen,
+                     slot, -1, site);
+    }
+    __syncwarp();
+  }
+  failed_ = __syncthreads_and(arrived) == 0;
+  seen = tell_all(seen);
+  return failed_ ? 0 : seen;
+}
+
+__device__ __forceinline__ std::uint64_t CudaBlock::test(const Signals& signals, std::size_t slot,
+                                                         Site site) {
+  if (!admit_slot("test", site, signals, slot)) return 0;
+  std::uint64_t seen = 0;
+  if (threadIdx.x == 0) seen = ptx::load_acquire_system(own(signals.words) + signals.word(slot, 0));
+  return tell_all(seen);
+}
+
+static_assert(Block<CudaBlock>);
+
+}  // namespace sym::cuda

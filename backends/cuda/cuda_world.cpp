@@ -1,0 +1,424 @@
+#include "backends/cuda/cuda_world.hpp"
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define SYM_HAS_NVTX 1
+#else
+#define SYM_HAS_NVTX 0
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/failure.hpp"
+#include "backends/cuda/heap.hpp"
+#include "backends/cuda/sub_allocator.hpp"
+
+namespace sym::cuda {
+
+namespace {
+
+double wait_limit_from_environment_ms() {
+  const char* text = std::getenv("SYM_WAIT_MS");
+  if (text == nullptr) return 10000;
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  if (end == text || *end != 0 || !(value >= 0)) {
+    throw UsageError("SYM_WAIT_MS='" + std::string(text) +
+                     "' is no time: give milliseconds, or 0 for no limit");
+  }
+  return value;
+}
+
+// A range on the profilers' timeline, for as long as it lives.
+class ProfilerRange {
+ public:
+#if SYM_HAS_NVTX
+  explicit ProfilerRange(const char* name) { nvtxRangePushA(name); }
+  ~ProfilerRange() { nvtxRangePop(); }
+#else
+  explicit ProfilerRange(const char*) {}
+  ~ProfilerRange() = default;
+#endif
+  ProfilerRange(const ProfilerRange&) = delete;
+  ProfilerRange& operator=(const ProfilerRange&) = delete;
+};
+
+struct Graph {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+};
+
+}  // namespace
+
+struct CudaWorld::Impl {
+  explicit Impl(std::unique_ptr<Heap> heap_) : heap(std::move(heap_)), space(heap->size_bytes()) {}
+
+  std::unique_ptr<Heap> heap;
+  SubAllocator space;
+  KernelContext context;
+  FailureRecord* record = nullptr;  // pinned
+  double wait_limit_ms = 0;
+  std::vector<cudaStream_t> streams;
+  std::vector<Graph> graphs;
+  bool capturing = false;
+  std::vector<int> forked;  // streams that take part in the capture, beside 0
+  cudaEvent_t marks[2] = {nullptr, nullptr};
+  int last_mark = 0;
+  double marked_us = 0;
+  std::vector<void*> locals;
+  std::vector<int*> member_lists;
+  std::vector<std::pair<std::size_t, std::size_t>> channels;  // offset and bytes
+  std::map<std::pair<const void*, int>, int> resident;  // (function, threads) to blocks that fit
+
+  void order_after(cudaStream_t later, cudaStream_t earlier) const {
+    cudaEvent_t event = nullptr;
+    SYM_CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    SYM_CHECK_CUDA(cudaEventRecord(event, earlier));
+    SYM_CHECK_CUDA(cudaStreamWaitEvent(later, event, 0));
+    SYM_CHECK_CUDA(cudaEventDestroy(event));
+  }
+  void destroy_device_objects() noexcept;
+};
+
+void CudaWorld::Impl::destroy_device_objects() noexcept {
+  if (capturing && !streams.empty()) {
+    cudaGraph_t graph = nullptr;
+    (void)cudaStreamEndCapture(streams[0], &graph);
+    if (graph != nullptr) (void)cudaGraphDestroy(graph);
+  }
+  for (cudaStream_t stream : streams) (void)cudaStreamSynchronize(stream);
+  for (const Graph& graph : graphs) {
+    (void)cudaGraphExecDestroy(graph.exec);
+    (void)cudaGraphDestroy(graph.graph);
+  }
+  for (cudaEvent_t mark : marks) {
+    if (mark != nullptr) (void)cudaEventDestroy(mark);
+  }
+  for (void* local : locals) (void)cudaFreeAsync(local, streams[0]);
+  for (cudaStream_t stream : streams) {
+    (void)cudaStreamSynchronize(stream);
+    (void)cudaStreamDestroy(stream);
+  }
+  (void)cudaGetLastError();
+}
+
+CudaWorld::CudaWorld(Bootstrap& bootstrap, std::unique_ptr<Heap> heap, DeviceShare share)
+    : bootstrap_(bootstrap),
+      share_(share),
+      own_(heap->own()),
+      impl_(std::make_unique<Impl>(std::move(heap))) {
+  SYM_CHECK_CUDA(cudaSetDevice(share_.device));
+  void* record = nullptr;
+  SYM_CHECK_CUDA(
+      cudaHostAlloc(&record, sizeof(FailureRecord), cudaHostAllocMapped | cudaHostAllocPortable));
+  impl_->record = new (record) FailureRecord();
+  void* device_record = nullptr;
+  SYM_CHECK_CUDA(cudaHostGetDevicePointer(&device_record, record, 0));
+  KernelContext& context = impl_->context;
+  context.base = impl_->heap->base();
+  context.pitch_bytes = impl_->heap->pitch_bytes();
+  context.pe = pe();
+  context.n_pes = n_pes();
+  context.record = static_cast<FailureRecord*>(device_record);
+  context.failed = static_cast<std::uint32_t*>(local_bytes(sizeof(std::uint32_t)));
+  set_wait_limit_ms(wait_limit_from_environment_ms());
+  for (cudaEvent_t& mark : impl_->marks) SYM_CHECK_CUDA(cudaEventCreate(&mark));
+  SYM_CHECK_CUDA(cudaEventRecord(impl_->marks[0], stream(0)));
+  bootstrap_.barrier();
+}
+
+CudaWorld::~CudaWorld() {
+  (void)cudaSetDevice(share_.device);
+  impl_->destroy_device_objects();
+  if (std::uncaught_exceptions() == 0) {
+    try {
+      bootstrap_.barrier();  // nobody's kernel reads this heap any more
+    } catch (const std::exception&) {
+      // The others ended with an error, which they report; there is nobody left to protect.
+    }
+  }
+  for (int* list : impl_->member_lists) (void)cudaFreeHost(list);
+  (void)cudaFreeHost(impl_->record);
+}
+
+CUstream_st* CudaWorld::stream(int index) {
+  if (index < 0 || index > 63)
+    throw UsageError("stream " + std::to_string(index) + ": streams are 0 to 63");
+  // Non-blocking: PEs that share a GPU must not meet on its default stream.
+  while (static_cast<int>(impl_->streams.size()) <= index) {
+    cudaStream_t stream = nullptr;
+    SYM_CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    impl_->streams.push_back(stream);
+  }
+  return impl_->streams[static_cast<std::size_t>(index)];
+}
+
+Team CudaWorld::team(const std::vector<int>& members) {
+  const int size = static_cast<int>(members.size());
+  if (size == 0) throw UsageError("a team needs at least one member");
+  const int stride = size > 1 ? members[1] - members[0] : 1;
+  bool even = stride >= 1;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i] < 0 || members[i] >= n_pes()) {
+      throw UsageError("a team member is PE " + std::to_string(members[i]) + " of " +
+                       std::to_string(n_pes()));
+    }
+    if (std::count(members.begin(), members.end(), members[i]) > 1) {
+      throw UsageError("PE " + std::to_string(members[i]) + " is twice in a team");
+    }
+    even = even && members[i] == members[0] + static_cast<int>(i) * stride;
+  }
+  if (even) return Team::strided(pe(), members[0], stride, size);
+  void* list = nullptr;
+  SYM_CHECK_CUDA(cudaHostAlloc(&list, members.size() * sizeof(int),
+                               cudaHostAllocMapped | cudaHostAllocPortable));
+  impl_->member_lists.push_back(static_cast<int*>(list));
+  std::copy(members.begin(), members.end(), impl_->member_lists.back());
+  return Team::listed(pe(), impl_->member_lists.back(), size);
+}
+
+void CudaWorld::refuse_in_capture(const char* what) const {
+  if (impl_->capturing)
+    throw UsageError(std::string(what) + " cannot be captured: call end_capture() first");
+}
+
+// This PE's launches have ended, failed or not.
+void CudaWorld::quiesce(const char* what) {
+  refuse_in_capture(what);
+  for (cudaStream_t each : impl_->streams) SYM_CHECK_CUDA(cudaStreamSynchronize(each));
+}
+
+std::size_t CudaWorld::allocate_bytes(Segment segment, std::size_t bytes) {
+  quiesce("allocate");
+  const std::size_t offset = impl_->space.allocate(bytes);
+  const std::string kind = segment == Segment::control ? "allocate_control" : "allocate";
+  require_equal(bootstrap_, kind, std::to_string(bytes) + " bytes");
+  if (offset == SubAllocator::none) {
+    throw UsageError("the heap is full: " + std::to_string(bytes) + " bytes wanted, largest gap " +
+                     std::to_string(impl_->space.largest_gap_bytes()) + " of " +
+                     std::to_string(impl_->space.size_bytes()) +
+                     "; set SYM_HEAP (such as SYM_HEAP=8G)");
+  }
+  SYM_CHECK_CUDA(cudaMemsetAsync(own_ + offset, 0, bytes, stream(0)));
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
+  bootstrap_.barrier();
+  return offset;
+}
+
+void CudaWorld::free_bytes(std::size_t offset_bytes) {
+  quiesce("free");
+  require_equal(bootstrap_, "free", "offset " + std::to_string(offset_bytes));
+  if (!impl_->space.free(offset_bytes))
+    throw UsageError("free of a window that is not allocated (or a part of one)");
+}
+
+// Stream-ordered allocation: cudaMalloc and cudaFree may wait for the whole device, so for the
+// kernels of other PEs on it, which wait for ours.
+void* CudaWorld::local_bytes(std::size_t bytes) {
+  refuse_in_capture("local");
+  void* memory = nullptr;
+  const std::size_t size = std::max<std::size_t>(bytes, 16);
+  SYM_CHECK_CUDA(cudaMallocAsync(&memory, size, stream(0)));
+  impl_->locals.push_back(memory);
+  SYM_CHECK_CUDA(cudaMemsetAsync(memory, 0, size, stream(0)));
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
+  return memory;
+}
+
+Channel CudaWorld::channel(const ChannelRequest& request) {
+  if (request.blocks < 1) throw UsageError("a channel needs at least one block");
+  const std::size_t blocks = static_cast<std::size_t>(request.blocks);
+  const std::size_t table = blocks * static_cast<std::size_t>(n_pes());
+  const std::size_t words = 6 * table + blocks;
+  std::size_t next = allocate_bytes(Segment::control, words * sizeof(std::uint64_t));
+  impl_->channels.emplace_back(next, words * sizeof(std::uint64_t));
+  const auto take = [&next](std::size_t count) {
+    const Window<std::uint64_t> window{Segment::control, next, count};
+    next += count * sizeof(std::uint64_t);
+    return window;
+  };
+  const auto signals = [&](bool tagged) {
+    Signals table_of;
+    table_of.words = take(table);
+    table_of.sent = take(table);
+    table_of.seen = take(table);
+    table_of.slots = blocks;
+    table_of.lanes = n_pes();
+    table_of.tagged = tagged;
+    return table_of;
+  };
+  Channel channel;
+  channel.barriers = signals(true);
+  channel.steps = signals(false);
+  channel.busy = take(blocks);
+  channel.blocks = request.blocks;
+  return channel;
+}
+
+void CudaWorld::copy_in(void* device, const void* host, std::size_t bytes) {
+  refuse_in_capture("write");
+  SYM_CHECK_CUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream(0)));
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
+}
+
+void CudaWorld::copy_out(void* host, const void* device, std::size_t bytes) {
+  refuse_in_capture("read");
+  SYM_CHECK_CUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream(0)));
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
+}
+
+bool CudaWorld::failed() const {
+  return *const_cast<const volatile FailureKind*>(&impl_->record->kind) != FailureKind::none;
+}
+
+void CudaWorld::throw_if_failed() const {
+  if (failed())
+    throw Failure(verdict(*impl_->record, impl_->wait_limit_ms) +
+                  "; nothing launches until recover()");
+}
+
+void CudaWorld::set_wait_limit_ms(double limit_ms) {
+  impl_->wait_limit_ms = limit_ms;
+  impl_->context.wait_limit_ns = static_cast<std::uint64_t>(limit_ms * 1e6);
+}
+
+void CudaWorld::launch_function(const LaunchConfig& config, const void* function,
+                                const void* kernel) {
+  throw_if_failed();
+  const auto number = [](int value) { return std::to_string(value); };
+  if (config.blocks < 1 || config.threads < 32 || config.threads > 1024 ||
+      config.threads % 32 != 0) {
+    throw UsageError("'" + std::string(config.name) + "' asks for " + number(config.blocks) +
+                     " blocks of " + number(config.threads) +
+                     " threads: at least 1 block of 32 to 1024 threads, whole warps");
+  }
+  if (share_.pes > 1) {  // blocks wait for blocks of other PEs: all must run at once
+    int& fit = impl_->resident[{function, config.threads}];
+    if (fit == 0) {
+      int per_processor = 0;
+      int processors = 0;
+      SYM_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, function,
+                                                                   config.threads, 0));
+      SYM_CHECK_CUDA(
+          cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, share_.device));
+      fit = per_processor * processors;
+    }
+    if (share_.pes * config.blocks > fit) {
+      throw UsageError(
+          "'" + std::string(config.name) + "': " + number(share_.pes) + " PEs with " +
+          number(config.blocks) + " blocks each do not fit on one GPU at once; at most " +
+          number(fit / share_.pes) + " blocks of " + number(config.threads) + " threads do");
+    }
+  }
+  cudaStream_t target = stream(config.stream);
+  std::vector<int>& forked = impl_->forked;
+  if (impl_->capturing && config.stream != 0 &&
+      std::find(forked.begin(), forked.end(), config.stream) == forked.end()) {
+    impl_->order_after(target, stream(0));
+    forked.push_back(config.stream);
+  }
+  KernelContext context = impl_->context;
+  context.kernel = config.name;
+  void* arguments[2] = {const_cast<void*>(kernel), &context};
+  const ProfilerRange range(config.name);
+  SYM_CHECK_CUDA(cudaLaunchKernel(function, dim3(static_cast<unsigned>(config.blocks)),
+                                  dim3(static_cast<unsigned>(config.threads)), arguments, 0,
+                                  target));
+}
+
+void CudaWorld::synchronize() {
+  quiesce("synchronize");
+  throw_if_failed();
+}
+
+void CudaWorld::begin_capture() {
+  refuse_in_capture("begin_capture");
+  throw_if_failed();
+  SYM_CHECK_CUDA(cudaStreamBeginCapture(stream(0), cudaStreamCaptureModeThreadLocal));
+  impl_->capturing = true;
+}
+
+GraphId CudaWorld::end_capture() {
+  if (!impl_->capturing) throw UsageError("end_capture() without begin_capture()");
+  for (const int index : impl_->forked) impl_->order_after(stream(0), stream(index));
+  impl_->forked.clear();
+  impl_->capturing = false;
+  Graph graph;
+  SYM_CHECK_CUDA(cudaStreamEndCapture(stream(0), &graph.graph));
+  SYM_CHECK_CUDA(cudaGraphInstantiate(&graph.exec, graph.graph, 0));
+  impl_->graphs.push_back(graph);
+  SYM_CHECK_CUDA(cudaGraphUpload(graph.exec, stream(0)));
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
+  return GraphId{static_cast<int>(impl_->graphs.size()) - 1};
+}
+
+void CudaWorld::replay(GraphId graph) {
+  refuse_in_capture("replay");
+  throw_if_failed();
+  if (graph.index < 0 || graph.index >= static_cast<int>(impl_->graphs.size())) {
+    throw UsageError("replay of graph " + std::to_string(graph.index) +
+                     ", which was not captured here");
+  }
+  SYM_CHECK_CUDA(
+      cudaGraphLaunch(impl_->graphs[static_cast<std::size_t>(graph.index)].exec, stream(0)));
+}
+
+double CudaWorld::time_graph_us(GraphId graph, int replays, int repetitions) {
+  refuse_in_capture("time_graph_us");
+  bootstrap_
+      .barrier();  // a graph made while another PE's kernel waits on the same GPU might wait for it
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  SYM_CHECK_CUDA(cudaEventCreate(&begin));
+  SYM_CHECK_CUDA(cudaEventCreate(&end));
+  std::vector<double> times_us;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    replay(graph);
+    SYM_CHECK_CUDA(cudaEventRecord(begin, stream(0)));
+    for (int i = 0; i < replays; ++i) replay(graph);
+    SYM_CHECK_CUDA(cudaEventRecord(end, stream(0)));
+    synchronize();
+    float elapsed_ms = 0;
+    SYM_CHECK_CUDA(cudaEventElapsedTime(&elapsed_ms, begin, end));
+    times_us.push_back(1e3 * static_cast<double>(elapsed_ms) / replays);
+  }
+  SYM_CHECK_CUDA(cudaEventDestroy(begin));
+  SYM_CHECK_CUDA(cudaEventDestroy(end));
+  const auto middle = times_us.begin() + static_cast<std::ptrdiff_t>(times_us.size() / 2);
+  std::nth_element(times_us.begin(), middle, times_us.end());
+  return *middle;
+}
+
+void CudaWorld::recover() {
+  quiesce("recover");
+  require_equal(bootstrap_, "call", "recover");  // and so every PE's kernels have ended
+  for (const auto& [offset, bytes] : impl_->channels) {
+    SYM_CHECK_CUDA(cudaMemsetAsync(own_ + offset, 0, bytes, stream(0)));
+  }
+  SYM_CHECK_CUDA(cudaMemsetAsync(impl_->context.failed, 0, sizeof(std::uint32_t), stream(0)));
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
+  *impl_->record = FailureRecord();
+  bootstrap_.barrier();
+}
+
+// Elapsed times are floats of milliseconds: taken from mark to mark, they stay exact for ever.
+double CudaWorld::mark_us() {
+  refuse_in_capture("mark_us");
+  const int next = 1 - impl_->last_mark;
+  SYM_CHECK_CUDA(cudaEventRecord(impl_->marks[next], stream(0)));
+  SYM_CHECK_CUDA(cudaEventSynchronize(impl_->marks[next]));
+  float elapsed_ms = 0;
+  SYM_CHECK_CUDA(
+      cudaEventElapsedTime(&elapsed_ms, impl_->marks[impl_->last_mark], impl_->marks[next]));
+  impl_->marked_us += 1e3 * static_cast<double>(elapsed_ms);
+  impl_->last_mark = next;
+  return impl_->marked_us;
+}
+
+}  // namespace sym::cuda

@@ -1,0 +1,29 @@
+// How a kernel object becomes a grid. For .cu files.
+#pragma once
+
+#include "backends/cuda/cuda_block.cuh"
+#include "backends/cuda/cuda_world.hpp"
+
+#if !defined(SYM_CUDA_MAX_THREADS)
+#define SYM_CUDA_MAX_THREADS 1024
+#endif
+
+namespace sym::cuda {
+
+// At most 64 registers a lane, so that any block size up to 1024 can be launched.
+template <class Kernel>
+__global__ void __launch_bounds__(SYM_CUDA_MAX_THREADS) run_kernel(const __grid_constant__ Kernel kernel,
+                                                   const __grid_constant__ KernelContext context) {
+  CudaBlock block(context);
+  kernel(block);
+}
+
+template <class Kernel>
+void CudaWorld::launch(const LaunchConfig& config, const Kernel& kernel) {
+  static_assert(std::is_trivially_copyable_v<Kernel>, "kernels are copied to the device by value");
+  launch_function(config, reinterpret_cast<const void*>(&run_kernel<Kernel>), &kernel);
+}
+
+static_assert(World<CudaWorld>);
+
+}  // namespace sym::cuda

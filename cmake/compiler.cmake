@@ -1,0 +1,35 @@
+# Compiler launcher, sanitizers, warnings, and the options that fix what numbers mean.
+
+find_program(SYM_CCACHE ccache)
+mark_as_advanced(SYM_CCACHE)
+if(SYM_CCACHE)
+  foreach(language CXX CUDA)
+    if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${SYM_CCACHE})
+    endif()
+  endforeach()
+endif()
+sym_report(ccache "${SYM_CCACHE}" "${SYM_CCACHE}" "rebuilds take longer (package ccache)")
+
+# a*b+c is one rounding or two by the source's word, never by the compiler's choice.
+set(SYM_NUMERIC_OPTIONS
+    $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>)
+
+if(SYM_SANITIZE)
+  add_compile_options(-fsanitize=${SYM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SYM_SANITIZE})
+endif()
+
+set(CMAKE_COMPILE_WARNING_AS_ERROR ${SYM_WERROR})
+add_library(sym_warnings INTERFACE)
+target_compile_options(sym_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
+  # GCC 12 warns of overlapping copies inside std::string's operator+ (GCC bug 105651).
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+  # nvcc writes line markers that -Wpedantic dislikes, and its host pass sees code that -Wconversion
+  # has seen in the C++ build.
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
+  # "template parameter is not used": said of []<class T>() { ... }, which is called with its type.
+  $<$<COMPILE_LANGUAGE:CUDA>:-diag-suppress=445>)

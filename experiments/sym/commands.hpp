@@ -1,0 +1,37 @@
+// The verbs of the command, one function each: they return the exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/sym/options.hpp"
+#include "experiments/sym/registry.hpp"
+
+namespace sym::command {
+
+// What of the command line is not an option: how findings name the program to replay them with.
+struct Invocation {
+  const Registry& registry;
+  std::string program;  // argv[0]
+};
+
+// Runs the cross product of PE counts, sizes and variants, prints rows as they come, writes files.
+int run_command(const Invocation& invocation, const RunOptions& options);
+
+struct Replay {
+  std::string file;
+};
+int replay_command(const Invocation& invocation, const std::string& file);
+int list_command(const Invocation& invocation, bool json);
+int machine_command(const std::string& name, const std::string& out);
+int doctor_command();
+int compare_command(const std::string& measured, const std::string& simulated);
+
+// The arguments of `run` as a parser fills them in (also from a replay file). Throws UsageError.
+RunOptions parse_run(const Registry& registry, const std::vector<std::string>& arguments);
+
+// Writes a finding with what it takes to find it again; returns the file's name.
+std::string write_replay(const RunOptions& options, const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& texts);
+
+}  // namespace sym::command

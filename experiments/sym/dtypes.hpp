@@ -1,0 +1,44 @@
+// The element types of the command line, by name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "core/types.hpp"
+
+namespace sym::command {
+
+using dtype_bf16 = bf16;
+using dtype_f16 = f16;
+using dtype_f32 = float;
+using dtype_f64 = double;
+using dtype_i32 = std::int32_t;
+using dtype_i64 = std::int64_t;
+using dtype_u8 = std::uint8_t;
+
+inline const std::vector<std::string>& dtype_names() {
+  static const std::vector<std::string> names{"bf16", "f16", "f32", "f64", "i32", "i64", "u8"};
+  return names;
+}
+
+// Calls f.template operator()<T>() for the type named `name`.
+template <class F>
+auto with_dtype(const std::string& name, F f) {
+  if (name == "bf16") return f.template operator()<dtype_bf16>();
+  if (name == "f16") return f.template operator()<dtype_f16>();
+  if (name == "f32") return f.template operator()<dtype_f32>();
+  if (name == "f64") return f.template operator()<dtype_f64>();
+  if (name == "i32") return f.template operator()<dtype_i32>();
+  if (name == "i64") return f.template operator()<dtype_i64>();
+  if (name == "u8") return f.template operator()<dtype_u8>();
+  throw UsageError("unknown dtype '" + name + "'; the nearest is '" + nearest_name(name, dtype_names()) + "'");
+}
+
+inline std::size_t dtype_bytes(const std::string& name) {
+  return with_dtype(name, []<class T>() { return sizeof(T); });
+}
+
+}  // namespace sym::command

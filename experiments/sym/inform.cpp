@@ -1,0 +1,92 @@
+// sym list, machine and doctor: what there is, and what this machine can do with it.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "experiments/sym/backends.hpp"
+#include "experiments/sym/commands.hpp"
+#include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/version.hpp"
+#include "models/machine.hpp"
+#if defined(SYM_HAVE_CUDA)
+#include "backends/cuda/probe.hpp"
+#endif
+
+namespace sym::command {
+
+namespace {
+const char* purpose(const std::string& backend) {
+  if (backend == "check") return "is it right under every order that the memory model allows";
+  if (backend == "thread") return "does it run with real concurrency";
+  if (backend == "sim") return "how long would it take, on a machine that need not exist";
+  if (backend == "cuda") return "how fast is it on GPUs joined by NVLink";
+  return "how fast is it across nodes";
+}
+}  // namespace
+
+int list_command(const Invocation& invocation, bool as_json) {
+  if (as_json) {
+    nlohmann::ordered_json json;
+    for (const Algorithm& algorithm : invocation.registry.algorithms()) {
+      json["algorithms"].push_back({{"name", algorithm.name}, {"summary", algorithm.summary},
+                                    {"variants", algorithm.variants}});
+    }
+    for (const std::string& backend : backend_names()) {
+      json["backends"].push_back({{"name", backend}, {"unavailable", why_unavailable(backend)}});
+    }
+    json["machines"] = models::machine_names();
+    json["dtypes"] = dtype_names();
+    fmt::print("{}\n", json.dump(2));
+    return 0;
+  }
+  fmt::print("algorithms\n");
+  for (const Algorithm& algorithm : invocation.registry.algorithms()) {
+    fmt::print("  {:<16} {:<48} {}\n", algorithm.name, algorithm.summary, fmt::join(algorithm.variants, ", "));
+  }
+  fmt::print("backends\n");
+  for (const std::string& backend : backend_names()) {
+    const std::string why = why_unavailable(backend);
+    fmt::print("  {:<16} {}\n", backend, why.empty() ? purpose(backend) : "not here: " + why);
+  }
+  fmt::print("machines\n");
+  for (const std::string& name : models::machine_names()) {
+    fmt::print("  {:<16} {}\n", name, models::load_machine(name).description);
+  }
+  fmt::print("dtypes            {}\nops               sum, prod, max, min, avg\n", fmt::join(dtype_names(), ", "));
+  return 0;
+}
+
+int machine_command(const std::string& name, const std::string& out) {
+  const models::Machine machine = models::load_machine(name);
+  fmt::print("{}", models::to_text(machine));
+  if (out.empty()) return 0;
+  std::ofstream file(out);
+  file << models::to_json(machine);
+  if (!file.flush()) throw Failure("cannot write " + out);
+  fmt::print("written to {}\n", out);
+  return 0;
+}
+
+int doctor_command() {
+  fmt::print("sym {} ({})\n", version(), build_id());
+  for (const std::string& backend : backend_names()) {
+    const std::string why = why_unavailable(backend);
+    fmt::print("  {} {:<8} {}\n", why.empty() ? "ok" : "--", backend, why.empty() ? purpose(backend) : why);
+  }
+#if defined(SYM_HAVE_SIMGRID)
+  fmt::print("  ok simgrid  network engine of sim\n");
+#else
+  fmt::print("  -- simgrid  sim has its own network engine (--network ports); for SimGrid's install libsimgrid-dev "
+             "and build again\n");
+#endif
+#if defined(SYM_HAVE_CUDA)
+  const int gpus = cuda::gpu_count();
+  fmt::print("  {} gpus     {} seen{}\n", gpus > 0 ? "ok" : "--", gpus,
+             gpus == 1 ? "; several PEs can share it: --pes 8 --gpus 1" : "");
+#endif
+  return 0;
+}
+
+}  // namespace sym::command

@@ -1,0 +1,9 @@
+// The world that instances of this backend are stamped for.
+#pragma once
+
+#include "backends/cuda/launch.cuh"
+#include "experiments/sym/dtypes.hpp"
+
+namespace sym::command {
+using InstanceWorld = cuda::CudaWorld;
+}  // namespace sym::command

@@ -1,0 +1,56 @@
+// What the command line says, as values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sym::command {
+
+struct RunOptions {
+  std::string algorithm;
+  std::string backend = "check";
+  std::vector<int> pes{};  // empty: the machine's GPUs in sim, else 2
+  std::vector<std::size_t> sizes{1024};
+  std::string dtype = "bf16";
+  std::string op = "sum";
+  std::string variant = "auto";
+  std::string machine;  // empty: h200x2 (sim needs it named)
+  int blocks = 0;       // 0: by size
+  int threads = 512;
+  int iterations = 0;  // verified; 0: 3 (1 in sim)
+  int timed = 20;
+  bool graph = false;
+  bool verify = true;
+  std::string baseline;
+  std::uint64_t seed = 1;
+  std::string schedule = "worst";
+  std::vector<std::string> knobs;  // of `worst`; empty: all
+  int runs = 1;
+  bool check = false;
+  bool no_data = false;
+  std::string network = "simgrid";
+  bool blocks_exact = false;
+  std::string data = "exact";
+  int root = 0;
+  int gpus = -1;  // -1: one a PE
+  int wait_ms = 10000;
+  std::string inject;
+  std::string csv, json, replay_file;
+  bool coverage = false;
+};
+
+// "4K" -> 4096; K, M, G are powers of 1024. Throws UsageError.
+std::size_t parse_size(const std::string& text);
+// "0,2,16K", "1K:64M" (doubling), "1K:1G:x4"; in the order given.
+std::vector<std::size_t> parse_sizes(const std::string& text);
+std::vector<int> parse_counts(const std::string& text, const std::string& option);
+// "64M" for 67108864: the inverse, where it is exact.
+std::string format_size(std::size_t bytes);
+
+// Blocks of a launch that moves `bytes`: one 16-byte access a lane while that gives no more than
+// `most` blocks.
+int blocks_for(std::size_t bytes, int threads, int most);
+
+}  // namespace sym::command

@@ -1,0 +1,55 @@
+// What `sym run` can run. A program of its own that links sym_main adds its kernels here before it
+// calls main_command (experiments/tutorial, tests/caught).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/sym/point.hpp"
+
+namespace sym::thread {
+class ThreadWorld;
+}
+namespace sym::fiber {
+class FiberWorld;
+}
+namespace sym::cuda {
+class CudaWorld;
+}
+
+namespace sym::command {
+
+struct Algorithm {
+  std::string name;
+  std::string summary;
+  std::vector<std::string> variants;  // the first is the default of one that `auto` does not know
+  bool has_op = true;
+  bool has_bound = true;  // a lower bound and a bus bandwidth are defined for it
+  // Host program of one PE, for each world that it was compiled for; empty where it was not.
+  std::function<PointResult(thread::ThreadWorld&, const Point&)> thread;
+  std::function<PointResult(fiber::FiberWorld&, const Point&)> fiber;
+  std::function<PointResult(cuda::CudaWorld&, const Point&)> cuda;
+};
+
+class Registry {
+ public:
+  Registry();  // with the shipped collectives
+
+  void add(Algorithm algorithm) { algorithms_.push_back(std::move(algorithm)); }
+  const std::vector<Algorithm>& algorithms() const { return algorithms_; }
+  // Throws UsageError with the nearest valid name.
+  const Algorithm& find(const std::string& name) const;
+
+ private:
+  std::vector<Algorithm> algorithms_;
+};
+
+// Throws UsageError, naming the nearest, unless `variant` is one of the algorithm's or "auto".
+void require_variant(const Algorithm& algorithm, const std::string& variant);
+
+// The whole command: parses, runs, reports; returns the exit status (0 right, 1 wrong data, race or
+// deadlock, 2 bad usage or input, 3 not available here).
+int main_command(int argc, char** argv, const Registry& registry);
+
+}  // namespace sym::command

@@ -1,0 +1,87 @@
+// Replay files: a finding with everything that it takes to find it again.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "experiments/sym/backends.hpp"
+#include "experiments/sym/commands.hpp"
+#include "experiments/sym/pattern.hpp"
+#include "experiments/sym/version.hpp"
+
+namespace sym::command {
+
+namespace {
+std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, "\n")); }
+
+// Over what a reader may not change: the build, the arguments and the finding.
+std::string seal(const std::string& build, const std::vector<std::string>& arguments, const std::string& text) {
+  const std::string all = build + "\n" + joined(arguments) + "\n" + text;
+  return fmt::format("{:016x}", hash_bytes(all.data(), all.size()));
+}
+}  // namespace
+
+std::string write_replay(const RunOptions& options, const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& texts) {
+  nlohmann::ordered_json json;
+  json["format"] = "symposium replay 1";
+  json["build"] = build_id();
+  json["arguments"] = arguments;
+  json["finding"] = joined(texts);
+  json["seal"] = seal(build_id(), arguments, joined(texts));
+  std::string file = options.replay_file;
+  if (file.empty()) {
+    const std::string key = joined(arguments) + joined(texts);
+    file = fmt::format("sym-finding-{:08x}.json", hash_bytes(key.data(), key.size()) & 0xffffffffU);
+  }
+  std::ofstream out(file);
+  out << json.dump(2) << "\n";
+  if (!out.flush()) throw Failure("cannot write the replay file " + file);
+  return file;
+}
+
+int replay_command(const Invocation& invocation, const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw UsageError("cannot read " + file);
+  nlohmann::json json;
+  try {
+    json = nlohmann::json::parse(in);
+    if (json.at("format") != "symposium replay 1") throw UsageError("not a replay file");
+  } catch (const std::exception&) {
+    throw UsageError(file + " is no replay file of sym");
+  }
+  const std::string build = json.value("build", "");
+  const auto arguments = json.value("arguments", std::vector<std::string>{});
+  const std::string finding = json.value("finding", "");
+  if (json.value("seal", "") != seal(build, arguments, finding)) {
+    throw UsageError(file + " has been edited: its seal does not fit; let the checker write it again");
+  }
+  if (build != build_id()) {
+    throw UsageError(file + " is of build '" + build + "', this is '" + build_id() + "'; replay needs the same build");
+  }
+  const RunOptions options = parse_run(invocation.registry, arguments);
+  Point point;
+  point.algorithm = options.algorithm;
+  point.variant = options.variant;
+  point.dtype = options.dtype;
+  point.op = options.op;
+  point.data = options.data;
+  point.bytes = options.sizes.at(0);
+  point.pes = options.pes.at(0);
+  point.blocks = options.blocks;
+  point.iterations = options.iterations;
+  point.seed = options.seed;
+  point.root = options.root;
+  if (options.inject.rfind("skip=", 0) == 0) point.skip_pe = std::stoi(options.inject.substr(5));
+  if (options.inject.rfind("count=", 0) == 0) point.shrink_pe = std::stoi(options.inject.substr(6));
+  const Outcome outcome = run_on_check(invocation.registry.find(options.algorithm), point, options);
+  std::vector<std::string> texts;
+  for (const Finding& one : outcome.findings) texts.push_back(one.text);
+  fmt::print("{}\n", joined(texts));
+  const bool same = joined(texts) == finding;
+  fmt::print("# {}\n", same ? "the same finding, word for word" : "NOT the same finding as in the file");
+  return 1;
+}
+
+}  // namespace sym::command

@@ -1,0 +1,43 @@
+// Row: one line of the table, and of the CSV whose one schema all backends share (docs/csv.md).
+#pragma once
+
+#include <cstdio>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sym::command {
+
+struct Row {
+  std::string backend, machine, algorithm, variant;
+  int pes = 0, blocks = 0, fibres = 0;
+  std::size_t bytes = 0, count = 0;
+  std::string dtype, op;
+  bool graph = false;
+  std::uint64_t seed = 0;
+  double time_us = 0;  // 0: not timed
+  double algbw_gbps = 0, busbw_gbps = 0;
+  double bound_us = 0;
+  std::string bound_by;
+  double percent_of_bound = 0;
+  std::size_t wrong = 0;
+  std::uint64_t hash = 0;
+  std::string baseline;  // which of NCCL's own was the fastest
+  double baseline_us = 0;
+  std::string network;
+  std::uint64_t flows = 0;
+  int window = 0;
+  std::string schedule;
+};
+
+// (column, value) in the order of the schema.
+std::vector<std::pair<std::string, std::string>> fields(const Row& row);
+
+void print_header(std::FILE* out, const std::string& title);
+void print_row(std::FILE* out, const Row& row);
+// Throws Failure if the file cannot be written.
+void write_csv(const std::string& path, const std::vector<Row>& rows);
+void write_json(const std::string& path, const std::vector<Row>& rows);
+
+}  // namespace sym::command

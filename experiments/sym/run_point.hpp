@@ -1,0 +1,226 @@
+// run_point: one point of a shipped collective in any world: fill, run, verify, time.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/world.hpp"
+#include "experiments/sym/collective_kernels.hpp"
+#include "experiments/sym/pattern.hpp"
+#include "experiments/sym/point.hpp"
+
+namespace sym::command {
+
+// Elements that PE 0..P-1 contribute and get, for one collective at one size.
+struct Shape {
+  std::size_t n = 0;    // what the algorithm calls n
+  std::size_t in = 0;   // elements of the input window
+  std::size_t out = 0;  // ... and of the output
+};
+
+inline Shape shape_of(const Point& point, std::size_t element) {
+  if (point.bytes % element != 0) {
+    throw UsageError("size " + std::to_string(point.bytes) + " is no multiple of the " +
+                     std::to_string(element) + " bytes of " + point.dtype);
+  }
+  const std::size_t count = point.bytes / element;
+  const auto pes = static_cast<std::size_t>(point.pes);
+  if (point.algorithm == "all_gather") return Shape{count / pes, count / pes, count / pes * pes};
+  if (point.algorithm == "reduce_scatter") return Shape{count / pes, count / pes * pes, count / pes};
+  return Shape{count, count, count};
+}
+
+// The same operation on every PE has the same tag; see Channel::tagged.
+inline std::uint16_t tag_of_point(const Point& point, std::size_t n, std::size_t element) {
+  const std::string name = point.algorithm + "/" + point.variant + "/" + point.op;
+  return operation_tag(hash_bytes(name.data(), name.size()), n, element,
+                       static_cast<std::uint64_t>(point.blocks));
+}
+
+template <World W, class T>
+class PointRun {
+ public:
+  PointRun(W& world, const Point& point) : world_(world), point_(point), shape_(shape_of(point, sizeof(T))) {}
+
+  PointResult run() {
+    in_ = world_.template allocate<T>(shape_.in);
+    out_ = world_.template allocate<T>(shape_.out);
+    const bool needs_work = point_.algorithm == "reduce_scatter" && point_.variant == "ring";
+    work_ = world_.template allocate<T>(needs_work ? shape_.in : 1);
+    channel_ = world_.channel({point_.blocks});
+    result_.count = shape_.n;
+    result_.bytes = std::max(shape_.in, shape_.out) * sizeof(T);
+    if (point_.op == "sum") by_variant<Sum>();
+    if (point_.op == "prod") by_variant<Prod>();
+    if (point_.op == "max") by_variant<Max>();
+    if (point_.op == "min") by_variant<Min>();
+    if (point_.op == "avg") by_variant<Avg>();
+    world_.free(in_);
+    world_.free(out_);
+    world_.free(work_);
+    return result_;
+  }
+
+ private:
+  Group group() const {
+    const std::size_t n = shape_.n - (point_.shrink_pe == world_.pe() && shape_.n > 0 ? 1 : 0);
+    return Group{channel_.tagged(tag_of_point(point_, n, sizeof(T))), world_.team()};
+  }
+
+  template <class Op>
+  void by_variant() {
+    const std::size_t n = shape_.n - (point_.shrink_pe == world_.pe() && shape_.n > 0 ? 1 : 0);
+    const std::string& variant = point_.variant;
+    if (point_.algorithm == "all_reduce") {
+      if (variant == "one_shot") verify_and_time<Op>(AllReduceKernel<Variant::one_shot, T, Op>{group(), in_, out_, n});
+      if (variant == "two_shot") verify_and_time<Op>(AllReduceKernel<Variant::two_shot, T, Op>{group(), in_, out_, n});
+      if (variant == "ring") verify_and_time<Op>(AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
+    } else if (point_.algorithm == "reduce_scatter") {
+      if (variant == "direct")
+        verify_and_time<Op>(ReduceScatterKernel<Variant::direct, T, Op>{group(), in_, work_, out_, n});
+      if (variant == "ring")
+        verify_and_time<Op>(ReduceScatterKernel<Variant::ring, T, Op>{group(), in_, work_, out_, n});
+    } else if constexpr (std::is_same_v<Op, Sum>) {  // no operator: one instance is enough
+      if (point_.algorithm == "all_gather") {
+        if (variant == "direct") verify_and_time<Op>(AllGatherKernel<Variant::direct, T>{group(), in_, out_, n});
+        if (variant == "ring") verify_and_time<Op>(AllGatherKernel<Variant::ring, T>{group(), in_, out_, n});
+      } else if (point_.algorithm == "broadcast") {
+        if (variant == "direct")
+          verify_and_time<Op>(BroadcastKernel<Variant::direct, T>{group(), in_, out_, n, point_.root});
+        if (variant == "two_shot")
+          verify_and_time<Op>(BroadcastKernel<Variant::two_shot, T>{group(), in_, out_, n, point_.root});
+      }
+    }
+  }
+
+  template <class Op, class Kernel>
+  void verify_and_time(const Kernel& kernel) {
+    for (int iteration = 0; iteration < point_.iterations; ++iteration) {
+      if (world_.moves_data()) prepare<Op>(iteration);
+      world_.barrier();  // inputs of every PE are written before any kernel of the iteration
+      const double begin_us = point_.time_verified ? world_.mark_us() : 0;
+      if (!(point_.skip_pe == world_.pe() && iteration == 0)) launch(kernel);
+      if (point_.time_verified) result_.time_us = world_.mark_us() - begin_us;
+      world_.synchronize();
+      if (world_.moves_data()) verify<Op>(iteration);
+      world_.barrier();  // and read before any is written again
+    }
+    if (point_.timed > 0) result_.time_us = time_us(kernel);
+  }
+
+  template <class Kernel>
+  void launch(const Kernel& kernel) {
+    LaunchConfig config;
+    config.name = point_.algorithm.c_str();
+    config.blocks = point_.blocks;
+    config.threads = point_.threads;
+    world_.launch(config, kernel);
+  }
+
+  // The median of a few repetitions, each of `timed` launches back to back.
+  template <class Kernel>
+  double time_us(const Kernel& kernel) {
+    GraphId graph;
+    if (point_.graph) {
+      world_.begin_capture();
+      for (int i = 0; i < point_.timed; ++i) launch(kernel);
+      graph = world_.end_capture();
+    }
+    const auto once = [&] {
+      if (point_.graph) {
+        world_.replay(graph);
+      } else {
+        for (int i = 0; i < point_.timed; ++i) launch(kernel);
+      }
+    };
+    once();  // warm: pages, code, clocks
+    world_.synchronize();
+    std::vector<double> times;
+    for (int repetition = 0; repetition < point_.repetitions; ++repetition) {
+      world_.barrier();
+      const double begin_us = world_.mark_us();
+      once();
+      times.push_back((world_.mark_us() - begin_us) / point_.timed);
+    }
+    world_.synchronize();
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+  }
+
+  template <class Op>
+  std::vector<T> pattern_of(int iteration, int pe) const {
+    const PatternKey key{point_.seed, iteration, point_.pes};
+    return point_.data == "random" ? random_pattern<T>(key, pe) : exact_pattern<T, Op>(key, pe);
+  }
+
+  // Inputs of this iteration, and rubbish where the result will be.
+  template <class Op>
+  void prepare(int iteration) {
+    buffer_.resize(std::max({shape_.in, shape_.out, std::size_t{1}}));
+    std::memset(static_cast<void*>(buffer_.data()), 0xA5, buffer_.size() * sizeof(T));
+    world_.write(out_, buffer_.data(), shape_.out);
+    fill(buffer_.data(), shape_.in, pattern_of<Op>(iteration, world_.pe()), 0);
+    world_.write(in_, buffer_.data(), shape_.in);
+  }
+
+  // What this PE must have got. Elements of the output from `first` on, with the pattern's shift.
+  template <class Op>
+  void verify(int iteration) {
+    world_.read(buffer_.data(), out_, shape_.out);
+    if (point_.algorithm == "all_gather") {
+      for (int pe = 0; pe < point_.pes; ++pe) {
+        compare(static_cast<std::size_t>(pe) * shape_.n, shape_.n, pattern_of<Op>(iteration, pe), 0);
+      }
+    } else if (point_.algorithm == "broadcast") {
+      compare(0, shape_.n, pattern_of<Op>(iteration, point_.root), 0);
+    } else {
+      std::vector<std::vector<T>> patterns;
+      for (int pe = 0; pe < point_.pes; ++pe) patterns.push_back(pattern_of<Op>(iteration, pe));
+      const bool scatter = point_.algorithm == "reduce_scatter";
+      const std::size_t shift = scatter ? static_cast<std::size_t>(world_.pe()) * shape_.n : 0;
+      // Rings round at each hop: with random floats their result is compared by hash alone.
+      const bool exact = point_.data == "exact" || point_.variant != "ring" || !std::is_same_v<Accumulator<T>, float>;
+      if (exact) compare(0, shape_.out, reduced(patterns, Op{}), shift);
+    }
+    result_.hash = hash_bytes(buffer_.data(), shape_.out * sizeof(T));
+  }
+
+  void compare(std::size_t first, std::size_t n, const std::vector<T>& pattern, std::size_t shift) {
+    for (std::size_t done = 0; done < n;) {
+      const std::size_t at = (done + shift) % pattern_period;
+      const std::size_t run = std::min(pattern_period - at, n - done);
+      const T* got = buffer_.data() + first + done;
+      if (std::memcmp(got, pattern.data() + at, run * sizeof(T)) != 0) {
+        for (std::size_t i = 0; i < run; ++i) mismatch(first + done + i, got[i], pattern[at + i]);
+      }
+      done += run;
+    }
+  }
+
+  void mismatch(std::size_t index, T got, T wanted) {
+    if (std::memcmp(&got, &wanted, sizeof(T)) == 0) return;
+    if (result_.wrong++ != 0) return;
+    char text[160];
+    std::snprintf(text, sizeof(text), "PE %d element %zu is %g, expected %g", world_.pe(), index,
+                  static_cast<double>(widen(got)), static_cast<double>(widen(wanted)));
+    result_.first_wrong = text;
+  }
+
+  W& world_;
+  const Point point_;
+  const Shape shape_;
+  Window<T> in_, out_, work_;
+  Channel channel_;
+  std::vector<T> buffer_;
+  PointResult result_;
+};
+
+template <World W, class T>
+PointResult run_point(W& world, const Point& point) {
+  return PointRun<W, T>(world, point).run();
+}
+
+}  // namespace sym::command

@@ -1,0 +1,54 @@
+// Which variant of a collective to use, from the machine's numbers and closed forms of each variant:
+// the least time of (latency + bytes over the port). No size is a constant here.
+#pragma once
+
+#include <string>
+
+#include "models/machine.hpp"
+
+namespace sym::models {
+
+// A barrier among PEs of one node: a release and a flag.
+inline double barrier_us(const Machine& machine) {
+  return machine.number("release_us") + machine.number("flag_us");
+}
+
+// Time of an all-reduce of `bytes` on `pes` PEs of one node, without contention (Thakur et al., 2005,
+// in the alpha-beta form with this machine's constants).
+inline double all_reduce_us(const Machine& machine, const std::string& variant, int pes, double bytes) {
+  const double per_byte_us = 1e-3 / machine.number("port_gbps");
+  const double others = pes - 1;
+  if (variant == "one_shot") {
+    return 2 * barrier_us(machine) + machine.number("load_remote_us") + others * bytes * per_byte_us;
+  }
+  const double moved_us = 2 * others / pes * bytes * per_byte_us;
+  if (variant == "two_shot") {
+    return 2 * barrier_us(machine) + machine.number("load_remote_us") + machine.number("release_us") + moved_us;
+  }
+  return 2 * barrier_us(machine) + 2 * others * (2 * machine.number("release_us") + machine.number("flag_us")) +
+         moved_us;
+}
+
+// The variant that `auto` means. Across nodes it is the ring, the only one whose traffic between nodes
+// does not grow with their number.
+inline std::string choose_variant(const Machine& machine, const std::string& algorithm, int pes, double bytes) {
+  const bool one_node = pes <= machine.gpus_per_node;
+  if (algorithm == "all_reduce") {
+    if (!one_node) return "ring";
+    std::string best = "one_shot";
+    for (const std::string variant : {"two_shot", "ring"}) {
+      if (all_reduce_us(machine, variant, pes, bytes) < all_reduce_us(machine, best, pes, bytes)) best = variant;
+    }
+    return best;
+  }
+  if (algorithm == "broadcast") {
+    // The root's port carries P-1 messages, or one and then everybody's carries one more.
+    const double per_byte_us = 1e-3 / machine.number("port_gbps");
+    const double direct = (pes - 1) * bytes * per_byte_us;
+    const double two_shot = barrier_us(machine) + 2.0 * (pes - 1) / pes * bytes * per_byte_us;
+    return two_shot < direct ? "two_shot" : "direct";
+  }
+  return one_node ? "direct" : "ring";
+}
+
+}  // namespace sym::models
