@@ -17,16 +17,18 @@ inline double barrier_us(const Machine& machine) {
 // in the alpha-beta form with this machine's constants).
 inline double all_reduce_us(const Machine& machine, const std::string& variant, int pes, double bytes) {
   const double per_byte_us = 1e-3 / machine.number("port_gbps");
+  const double read_us = 1e-3 / machine.number_or("port_read_gbps", machine.number("port_gbps"));
   const double others = pes - 1;
   if (variant == "one_shot") {
-    return 2 * barrier_us(machine) + machine.number("load_remote_us") + others * bytes * per_byte_us;
+    return 2 * barrier_us(machine) + machine.number("load_remote_us") + others * bytes * read_us;
   }
-  const double moved_us = 2 * others / pes * bytes * per_byte_us;
+  const double share = others / pes * bytes;
   if (variant == "two_shot") {
-    return 2 * barrier_us(machine) + machine.number("load_remote_us") + machine.number("release_us") + moved_us;
+    return 2 * barrier_us(machine) + machine.number("load_remote_us") + machine.number("release_us") +
+           share * (read_us + per_byte_us);
   }
   return 2 * barrier_us(machine) + 2 * others * (2 * machine.number("release_us") + machine.number("flag_us")) +
-         moved_us;
+         2 * share * per_byte_us;
 }
 
 // The variant that `auto` means. Across nodes it is the ring, the only one whose traffic between nodes

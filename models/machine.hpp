@@ -35,6 +35,11 @@ struct Machine {
   int pes() const { return nodes * gpus_per_node; }
   // The number under `key`; throws std::invalid_argument naming machine and key if it is missing.
   double number(const std::string& key) const;
+  // ... or `otherwise` for a key that the machine need not have.
+  double number_or(const std::string& key, double otherwise) const {
+    const auto found = numbers.find(key);
+    return found == numbers.end() ? otherwise : found->second.value;
+  }
 };
 
 // Every key that a machine file may hold under "numbers", with its meaning (printed by `sym machine`).

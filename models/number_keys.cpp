@@ -29,6 +29,7 @@ const std::vector<NumberKey>& number_table() {
       {"pix_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pix, each way"},
       {"port_gbps", "GB/s", always, false, "a GPU's port, SM copies, each way, both directions busy"},
       {"port_oneway_gbps", "GB/s", always, false, "a GPU's port, SM copies, one direction only"},
+      {"port_read_gbps", "GB/s", optional, false, "a GPU's port, both sides reading each other, each way"},
       {"pxb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pxb, each way"},
       {"release_us", "us", always, false, "system-scope release fence"},
       {"sm_local_gbps", "GB/s", always, false, "local memory, one block, bytes read plus bytes written"},

@@ -25,6 +25,7 @@ Costs::Costs(const models::Machine& machine) {
   sm_read = rate("sm_read_gbps");
   sm_local = rate("sm_local_gbps");
   hbm = rate("hbm_gbps");
+  port_read = machine.number_or("port_read_gbps", machine.number("port_gbps")) * 1e9;
   if (machine.nics_per_node > 0) {
     nic_latency_s = seconds("nic_latency_us");
     nic_post_s = seconds("nic_post_us");
@@ -111,6 +112,19 @@ void TimePolicy::fetch(Agent& agent) {
   }
   mine.fetches = remote;
   at(now_s_ + costs_.load_remote_s, What::fetched, &agent, nullptr);
+}
+
+void TimePolicy::start_fetches(Agent& agent) {
+  const Team& team = *agent.step.team;
+  // The launch's blocks share what the port reads; each has its own limit beside that.
+  const double rate = std::min(costs_.sm_read * agent.weight, costs_.port_read / agent.blocks);
+  const double cap = rate / state(agent).fetches;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    const int peer = team.pe(rank);
+    if (peer == agent.pe) continue;
+    start_flow(platform_.route(peer, agent.pe), static_cast<double>(agent.step.bytes), cap,
+               InFlight{nullptr, &agent, false});
+  }
 }
 
 void TimePolicy::issued(Engine&, Transfer& transfer) {
@@ -250,13 +264,7 @@ bool TimePolicy::next(Engine& engine) {
         payload_out(*event.transfer, false);
         break;
       }
-      for (int rank = 0; rank < event.agent->step.team->size(); ++rank) {
-        const int peer = event.agent->step.team->pe(rank);
-        if (peer == event.agent->pe) continue;
-        const double cap = costs_.sm_read * event.agent->weight / state(*event.agent).fetches;
-        start_flow(platform_.route(peer, event.agent->pe), static_cast<double>(event.agent->step.bytes),
-                   cap, InFlight{nullptr, event.agent, false});
-      }
+      start_fetches(*event.agent);
       break;
     case What::deliver:
       deliver(engine, *event.transfer);

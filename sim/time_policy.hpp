@@ -9,7 +9,8 @@
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_latency_us through a NIC)
 //   put_signal  both: the flag leaves when its payload is there
-//   reduce      load_remote_us, flows from all peers at once (sm_read shared among them), beside the
+//   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read in
+//               all), beside the
 //               local reads and writes (sm_local)
 //   transform, sum, max   load_local_us and bytes read and written / sm_local
 //   wait_until, sync, ... sync_us
@@ -35,6 +36,7 @@ struct Costs {
   explicit Costs(const models::Machine& machine);
   double launch_s, flag_s, release_s, load_local_s, load_remote_s, sync_s;
   double sm_write, sm_read, sm_local, hbm;
+  double port_read;  // what a PE's reads reach together while its peers read it
   double nic_latency_s = 0, nic_post_s = 0;
   int nic_window = 1;
 };
@@ -85,6 +87,7 @@ class TimePolicy : public fiber::Policy {
   void begin(fiber::Agent& agent);
   double cost_s(fiber::Agent& agent);
   void fetch(fiber::Agent& agent);
+  void start_fetches(fiber::Agent& agent);
   void start_transfer(fiber::Transfer& transfer);
   void deliver(fiber::Engine& engine, fiber::Transfer& transfer);
   void start_flow(const Route& route, double bytes, double cap, InFlight what);

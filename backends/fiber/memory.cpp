@@ -1,7 +1,8 @@
 #include "backends/fiber/memory.hpp"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
-#include <new>
 
 #include "core/error.hpp"
 
@@ -10,15 +11,28 @@ namespace sym::fiber {
 namespace {
 constexpr std::size_t alignment = 256;
 constexpr std::size_t gap = 4096;
+constexpr std::size_t huge = std::size_t{2} << 20;
 
-// calloc: large blocks come zeroed from the kernel and cost nothing until they are touched.
+// Fresh pages are zero and cost nothing until they are touched; large ones in huge pages, where the
+// kernel has them.
 std::byte* zeroed(std::size_t bytes) {
-  void* data = std::calloc(bytes == 0 ? 1 : bytes, 1);
-  if (data == nullptr) {
+  void* data = bytes < huge ? std::calloc(bytes == 0 ? 1 : bytes, 1)
+                            : mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == nullptr || data == MAP_FAILED) {
     throw Unavailable("no memory for an allocation of " + std::to_string(bytes) +
                       " bytes on each PE; a run without data (--no-data) needs none");
   }
+  if (bytes >= huge) madvise(data, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(data);
+}
+
+void release(std::byte* data, std::size_t bytes) {
+  if (bytes < huge) {
+    std::free(data);
+  } else {
+    munmap(data, bytes);
+  }
 }
 }  // namespace
 
@@ -32,9 +46,9 @@ Bytes Bytes::part(std::size_t first, std::size_t bytes) const {
 
 Memory::~Memory() {
   for (const Allocation& allocation : allocations_) {
-    for (std::byte* data : allocation.data) std::free(data);
+    for (std::byte* data : allocation.data) release(data, allocation.bytes);
   }
-  for (std::byte* data : locals_) std::free(data);
+  for (const auto& [data, bytes] : locals_) release(data, bytes);
 }
 
 std::size_t Memory::allocate(Segment segment, std::size_t bytes) {
@@ -58,7 +72,7 @@ void Memory::free(Segment segment, std::size_t offset) {
   }
   Allocation& allocation = allocations_[static_cast<std::size_t>(found->second)];
   allocation.live = false;
-  for (std::byte* data : allocation.data) std::free(data);
+  for (std::byte* data : allocation.data) release(data, allocation.bytes);
   allocation.data.clear();
 }
 
@@ -92,8 +106,8 @@ std::byte* Memory::local(int pe, std::size_t bytes) {
     next_fake_ += (bytes + gap + alignment - 1) / alignment * alignment;
     return fake;
   }
-  locals_.push_back(zeroed(bytes));
-  return locals_.back();
+  locals_.emplace_back(zeroed(bytes), bytes);
+  return locals_.back().first;
 }
 
 std::string Memory::name(int space) const {

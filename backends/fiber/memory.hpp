@@ -61,7 +61,7 @@ class Memory {
   std::vector<Allocation> allocations_;
   std::map<std::size_t, int> by_offset_[2];  // for each segment
   std::size_t end_[2] = {0, 0};
-  std::vector<std::byte*> locals_;
+  std::vector<std::pair<std::byte*, std::size_t>> locals_;
   std::uintptr_t next_fake_ = std::uintptr_t{1} << 46;  // addresses of memory without storage
 };
 

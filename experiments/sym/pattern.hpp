@@ -93,19 +93,31 @@ void fill(T* to, std::size_t n, const std::vector<T>& pattern, std::size_t shift
   }
 }
 
-// 64-bit hash of bytes: FNV-1a over 8-byte words, then over the rest.
-inline std::uint64_t hash_bytes(const void* data, std::size_t bytes) {
-  const auto* at = static_cast<const unsigned char*>(data);
-  std::uint64_t hash = 14695981039346656037ULL;
-  std::size_t i = 0;
-  for (; i + 8 <= bytes; i += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at + i, 8);
-    hash = (hash ^ word) * 1099511628211ULL;
-    hash ^= hash >> 29;
+// 64-bit hash of bytes, fed in parts: FNV-1a over 8-byte words, mixed, then over the rest. Every part
+// but the last must be a multiple of 8 bytes long.
+class Hash {
+ public:
+  void add(const void* data, std::size_t bytes) {
+    const auto* at = static_cast<const unsigned char*>(data);
+    std::size_t i = 0;
+    for (; i + 8 <= bytes; i += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, at + i, 8);
+      value_ = (value_ ^ word) * 1099511628211ULL;
+      value_ ^= value_ >> 29;
+    }
+    for (; i < bytes; ++i) value_ = (value_ ^ at[i]) * 1099511628211ULL;
   }
-  for (; i < bytes; ++i) hash = (hash ^ at[i]) * 1099511628211ULL;
-  return hash;
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 14695981039346656037ULL;
+};
+
+inline std::uint64_t hash_bytes(const void* data, std::size_t bytes) {
+  Hash hash;
+  hash.add(data, bytes);
+  return hash.value();
 }
 
 }  // namespace sym::command

@@ -30,10 +30,11 @@ class Run {
       throw UsageError("sim needs a machine: --machine NAME or FILE (sym list shows the names)");
     }
     if (options_.pes.empty()) options_.pes = {options_.backend == "sim" ? machine_.pes() : 2};
-    if (options_.backend == "cuda" && options_.machine.empty()) {
-      // What the bound is computed for: the GPUs at hand are not asked what they are.
-      const bool pair = *std::max_element(options_.pes.begin(), options_.pes.end()) <= machine_.pes();
-      if (!pair) machine_ = models::load_machine("dgx-h200");
+    const int most_pes = *std::max_element(options_.pes.begin(), options_.pes.end());
+    if (options_.machine.empty() && most_pes > machine_.pes()) {
+      // Numbers for `auto` (and, on GPUs, for the bound): one NVLink domain of as many PEs.
+      machine_ = models::load_machine("dgx-h200");
+      machine_.gpus_per_node = std::max(machine_.gpus_per_node, most_pes);
     }
   }
 

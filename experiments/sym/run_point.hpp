@@ -156,45 +156,75 @@ class PointRun {
     return point_.data == "random" ? random_pattern<T>(key, pe) : exact_pattern<T, Op>(key, pe);
   }
 
-  // Inputs of this iteration, and rubbish where the result will be.
+  // Inputs of this iteration, and rubbish where the result will be. In parts, so that many PEs of one
+  // process need little memory beside their windows.
   template <class Op>
   void prepare(int iteration) {
-    buffer_.resize(std::max({shape_.in, shape_.out, std::size_t{1}}));
+    buffer_.resize(std::max<std::size_t>(1, std::min(part_elements, std::max(shape_.in, shape_.out))));
     std::memset(static_cast<void*>(buffer_.data()), 0xA5, buffer_.size() * sizeof(T));
-    world_.write(out_, buffer_.data(), shape_.out);
-    fill(buffer_.data(), shape_.in, pattern_of<Op>(iteration, world_.pe()), 0);
-    world_.write(in_, buffer_.data(), shape_.in);
+    for_parts(shape_.out, [&](std::size_t first, std::size_t n) { world_.write(out_.at(first), buffer_.data(), n); });
+    const std::vector<T> pattern = pattern_of<Op>(iteration, world_.pe());
+    for_parts(shape_.in, [&](std::size_t first, std::size_t n) {
+      fill(buffer_.data(), n, pattern, first);
+      world_.write(in_.at(first), buffer_.data(), n);
+    });
   }
 
-  // What this PE must have got. Elements of the output from `first` on, with the pattern's shift.
+  template <class F>
+  static void for_parts(std::size_t elements, F f) {
+    for (std::size_t first = 0; first < elements; first += part_elements) {
+      f(first, std::min(part_elements, elements - first));
+    }
+  }
+
+  // Which pattern this PE's output must show: element i is patterns[i / row][(i % row + shift) % period].
+  struct Wanted {
+    std::vector<std::vector<T>> patterns;
+    std::size_t row = 1;
+    std::size_t shift = 0;
+  };
+
+  template <class Op>
+  Wanted wanted(int iteration) const {
+    Wanted all;
+    all.row = std::max<std::size_t>(shape_.n, 1);
+    if (point_.algorithm == "broadcast") {
+      all.patterns = {pattern_of<Op>(iteration, point_.root)};
+      return all;
+    }
+    for (int pe = 0; pe < point_.pes; ++pe) all.patterns.push_back(pattern_of<Op>(iteration, pe));
+    if (point_.algorithm == "all_gather") return all;
+    all.patterns = {reduced(all.patterns, Op{})};
+    if (point_.algorithm == "reduce_scatter") all.shift = static_cast<std::size_t>(world_.pe()) * shape_.n;
+    return all;
+  }
+
   template <class Op>
   void verify(int iteration) {
-    world_.read(buffer_.data(), out_, shape_.out);
-    if (point_.algorithm == "all_gather") {
-      for (int pe = 0; pe < point_.pes; ++pe) {
-        compare(static_cast<std::size_t>(pe) * shape_.n, shape_.n, pattern_of<Op>(iteration, pe), 0);
-      }
-    } else if (point_.algorithm == "broadcast") {
-      compare(0, shape_.n, pattern_of<Op>(iteration, point_.root), 0);
-    } else {
-      std::vector<std::vector<T>> patterns;
-      for (int pe = 0; pe < point_.pes; ++pe) patterns.push_back(pattern_of<Op>(iteration, pe));
-      const bool scatter = point_.algorithm == "reduce_scatter";
-      const std::size_t shift = scatter ? static_cast<std::size_t>(world_.pe()) * shape_.n : 0;
-      // Rings round at each hop: with random floats their result is compared by hash alone.
-      const bool exact = point_.data == "exact" || point_.variant != "ring" || !std::is_same_v<Accumulator<T>, float>;
-      if (exact) compare(0, shape_.out, reduced(patterns, Op{}), shift);
-    }
-    result_.hash = hash_bytes(buffer_.data(), shape_.out * sizeof(T));
+    // Rings round at each hop: with random floats their result is compared by hash alone.
+    const bool narrow_float = std::is_floating_point_v<Accumulator<T>>;
+    const bool exact = point_.data == "exact" || point_.variant != "ring" || !narrow_float;
+    const Wanted all = exact ? wanted<Op>(iteration) : Wanted{};
+    Hash hash;
+    for_parts(shape_.out, [&](std::size_t first, std::size_t n) {
+      world_.read(buffer_.data(), out_.at(first), n);
+      if (exact) compare(all, first, n);
+      hash.add(buffer_.data(), n * sizeof(T));
+    });
+    result_.hash = hash.value();
   }
 
-  void compare(std::size_t first, std::size_t n, const std::vector<T>& pattern, std::size_t shift) {
+  // buffer_[0, n) is the output from element `first` on.
+  void compare(const Wanted& all, std::size_t first, std::size_t n) {
     for (std::size_t done = 0; done < n;) {
-      const std::size_t at = (done + shift) % pattern_period;
-      const std::size_t run = std::min(pattern_period - at, n - done);
-      const T* got = buffer_.data() + first + done;
+      const std::size_t index = first + done;
+      const std::vector<T>& pattern = all.patterns[index / all.row];
+      const std::size_t column = index % all.row;
+      const std::size_t at = (column + all.shift) % pattern_period;
+      const std::size_t run = std::min({pattern_period - at, n - done, all.row - column});
+      const T* got = buffer_.data() + done;
       if (std::memcmp(got, pattern.data() + at, run * sizeof(T)) != 0) {
-        for (std::size_t i = 0; i < run; ++i) mismatch(first + done + i, got[i], pattern[at + i]);
+        for (std::size_t i = 0; i < run; ++i) mismatch(index + i, got[i], pattern[at + i]);
       }
       done += run;
     }
@@ -209,6 +239,7 @@ class PointRun {
     result_.first_wrong = text;
   }
 
+  static constexpr std::size_t part_elements = std::size_t{1} << 20;
   W& world_;
   const Point point_;
   const Shape shape_;
