@@ -42,7 +42,7 @@ struct AnyFunction {
 template <class B>
 concept Block = requires(B block, Window<float> dst, Window<float> src, Local<float> local, Range range,
                          int pe, Signals signals, std::size_t slot, Team team, Channel channel,
-                         Window<std::uint64_t> counter, detail::AnyFunction f) {
+                         Window<std::uint64_t> counter, Packets packets, detail::AnyFunction f) {
   // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
   { block.pe() } -> std::convertible_to<int>;
   { block.n_pes() } -> std::convertible_to<int>;
@@ -97,6 +97,15 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // The same bits on every backend and block size. Every lane gets it. Ends with a sync.
   { block.sum(src, range, f) } -> std::convertible_to<float>;
   { block.max(src, range, f) } -> std::convertible_to<float>;
+  // Sends src[range] as one message to every member but this PE. Transfer: the source may be read at any
+  // time until quiet. At most packets.capacity_bytes. Neither releases nor is ordered by fences.
+  block.put_packets(packets, slot, src, range, team);
+  block.put_packets(packets, slot, local, range, team);
+  // dst[range] = op over the team's members, in rank order, of own[range] for this PE and the next
+  // message of each other member, which must be of the same range. Accumulates and rounds as reduce.
+  // False if a message did not come. Acquires the messages only. Ends with a sync.
+  { block.reduce_packets(dst, src, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
+  { block.reduce_packets(local, local, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
   // Atomic add on dst[index] of `pe`; returns the value before. Blocking, neither releases nor
   // acquires. Ends with a sync.
   { block.fetch_add(counter, slot, std::uint64_t{1}, pe) } -> std::convertible_to<std::uint64_t>;
@@ -140,6 +149,12 @@ struct BlockArchetype {
   template <Operand S, class F>
   SYM_FN Accumulator<typename S::value_type> max(S, Range, F) {
     return {};
+  }
+  template <Operand S>
+  SYM_FN void put_packets(const Packets&, std::size_t, S, Range, const Team&) {}
+  template <Operand D, Operand S, class Op>
+  SYM_FN bool reduce_packets(D, S, Range, const Packets&, std::size_t, const Team&, Op) {
+    return true;
   }
   template <class T>
   SYM_FN T fetch_add(Window<T>, std::size_t, T, int) {

@@ -94,7 +94,11 @@ struct Avg {
   }
   template <class A>
   SYM_HD constexpr A finish(A total, int operands) const {
-    return static_cast<A>(total / static_cast<A>(operands));
+    if constexpr (std::is_integral_v<A>) {
+      return static_cast<A>(total / operands);  // in int at least: 256 is no u8
+    } else {
+      return total / static_cast<A>(operands);
+    }
   }
 };
 

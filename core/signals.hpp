@@ -45,12 +45,30 @@ SYM_HD constexpr std::uint16_t tag_of(std::uint64_t word) {
   return static_cast<std::uint16_t>(word & ((1U << tag_bits) - 1));
 }
 
+// An inbox for small messages whose flag travels in the data: nobody signals, the data itself says that
+// it has come. For each (slot, sending PE) two buffers of `capacity_bytes` of payload, used in turn:
+// a message may overwrite the one before last, because the pair has exchanged messages since. So every
+// pair exchanges a message each time, in both directions; sent and seen are counted for each pair.
+// Receipt acquires that message and nothing else.
+struct Packets {
+  Window<std::uint64_t> cells;  // symmetric: how payload and flags lie in it is the backend's business
+  Signals lanes;                // what was sent and seen; its words are the flags of host backends
+  std::size_t capacity_bytes = 0;
+
+  // Bytes of cells for one message: each 4 bytes of payload have 4 of flag beside them on GPUs.
+  SYM_HD constexpr std::size_t message_bytes() const { return 2 * capacity_bytes; }
+  SYM_HD constexpr std::size_t offset_bytes(std::size_t slot, int from, std::uint64_t epoch) const {
+    return (lanes.word(slot, from) * 2 + epoch % 2) * message_bytes();
+  }
+};
+
 // Everything that one operation at a time uses: a barrier row and a step row for each block, and a
 // busy word for each block that turns overlapping use into an error. Made by World::channel, which
 // is collective. A launch may use at most `blocks` blocks.
 struct Channel {
   Signals barriers;            // tagged, one slot a block
   Signals steps;               // counting lanes, one slot a block: rings and pipelines
+  Packets inbox;               // one slot a block; capacity 0 unless it was asked for
   Window<std::uint64_t> busy;  // this PE's own: 1 while a launch uses the block's rows
   int blocks = 0;
 
@@ -59,6 +77,7 @@ struct Channel {
   SYM_HD constexpr Channel tagged(std::uint16_t tag) const {
     Channel channel = *this;
     channel.barriers.tag = tag;
+    channel.inbox.lanes.tag = tag;
     return channel;
   }
 };
@@ -72,6 +91,7 @@ struct Group {
 // What World::channel is asked for. Equal on all PEs.
 struct ChannelRequest {
   int blocks = 1;
+  std::size_t packet_bytes = 0;  // payload of one message of a block to a peer; rounded up to 16
 };
 
 // Folds (operation, count, element size, grid) to the tag of a barrier word: FNV-1a, 64 to 16 bits.

@@ -36,7 +36,8 @@ cuda=OFF # its compilation takes longer than all the rest: only for a GPU that w
 say "Build (build/release; CUDA $cuda, $gpus GPUs here)"
 build_began=$SECONDS
 mkdir -p build
-cmake --preset release -D SYM_CUDA=$cuda -D BUILD_TESTING=OFF >build/quickstart.log ||
+# Warnings are no errors here: this compiler may know some that ours do not.
+cmake --preset release -D SYM_CUDA=$cuda -D SYM_WERROR=OFF -D BUILD_TESTING=OFF >build/quickstart.log ||
   { cat build/quickstart.log; exit 1; }
 sed -n '/-- Symposium/,$p' build/quickstart.log
 cmake --build --preset release --target sym

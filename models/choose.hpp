@@ -19,7 +19,12 @@ inline double all_reduce_us(const Machine& machine, const std::string& variant, 
   const double per_byte_us = 1e-3 / machine.number("port_gbps");
   const double read_us = 1e-3 / machine.number_or("port_read_gbps", machine.number("port_gbps"));
   const double others = pes - 1;
-  if (variant == "one_shot") {
+  if (variant == "one_shot") {  // packets: flags double the bytes, and nobody waits for a barrier
+    const double local_us = 1e-3 / machine.number("hbm_gbps");
+    return 2 * machine.number("load_local_us") + machine.number("flag_us") +
+           2 * others * bytes * per_byte_us + 2 * pes * bytes * local_us;
+  }
+  if (variant == "one_shot_read") {
     return 2 * barrier_us(machine) + machine.number("load_remote_us") + others * bytes * read_us;
   }
   const double share = others / pes * bytes;
@@ -38,7 +43,7 @@ inline std::string choose_variant(const Machine& machine, const std::string& alg
   if (algorithm == "all_reduce") {
     if (!one_node) return "ring";
     std::string best = "one_shot";
-    for (const std::string variant : {"two_shot", "ring"}) {
+    for (const std::string variant : {"one_shot_read", "two_shot", "ring"}) {
       if (all_reduce_us(machine, variant, pes, bytes) < all_reduce_us(machine, best, pes, bytes)) best = variant;
     }
     return best;

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* base_name = "dgx-h100";
 constexpr int base_lanes = 18;
 constexpr int oldest_full_port_lanes = 12;  // A100 has 12, V100 6; Hopper and later 18
-// NCCL's GB/s a lane, src/graph/topo.h: SM80 20.0, SM90 20.6 (anchors/simulators.md, section 4).
+// NCCL's GB/s a lane, src/graph/topo.h: SM80 20.0, SM90 20.6.
 constexpr double nvlink3_over_nvlink4 = 20.0 / 20.6;
 constexpr double pcie_port_gbps = 24;
 
@@ -32,6 +32,7 @@ constexpr std::array pcie_numbers = {
     Assumed{"port_gbps", pcie_port_gbps,
             "PCIe gen4 x16 (NCCL's constant, from memory), the text states no generation"},
     Assumed{"port_oneway_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
+    Assumed{"port_read_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
     Assumed{"copy_engine_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
     Assumed{"copy_engine_oneway_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
     Assumed{"flag_us", 1.5, "twice NVLink's, across PCIe switches or the host bridge"},
@@ -83,7 +84,8 @@ void scale_port(Machine& machine, int lanes) {
   const std::string how = std::string("assumed: ") + base_name + "'s x " + std::to_string(lanes) +
                           "/18 lanes" +
                           (older ? " x 20.0/20.6 GB/s a lane (NCCL, NVLink3 over NVLink4)" : ", NVLink4");
-  for (const char* key : {"port_gbps", "port_oneway_gbps", "copy_engine_gbps", "copy_engine_oneway_gbps"}) {
+  for (const char* key : {"port_gbps", "port_oneway_gbps", "port_read_gbps", "copy_engine_gbps",
+                          "copy_engine_oneway_gbps"}) {
     Quantity& quantity = machine.numbers.at(key);
     quantity = {quantity.value * factor, how, false};
   }

@@ -54,7 +54,13 @@ void TimePolicy::ready(Engine&, Agent& agent) {
 
 void TimePolicy::woken(Engine&, Agent& agent) {
   if (agent.step.verb == Verb::quiet) state(agent).clean = true;
-  at(now_s_ + (agent.block >= 0 ? costs_.sync_s : 0), What::resume, &agent, nullptr);
+  double cost_s = agent.block >= 0 ? costs_.sync_s : 0;
+  if (agent.step.verb == Verb::reduce_packets) {
+    // Reads the flags and data of every member's message, and writes the result.
+    const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
+    cost_s += costs_.load_local_s + bytes / std::min(costs_.sm_local * agent.weight, costs_.hbm);
+  }
+  at(now_s_ + cost_s, What::resume, &agent, nullptr);
 }
 
 // The agent stands before a verb and its lanes are free.
@@ -81,6 +87,10 @@ double TimePolicy::cost_s(Agent& agent) {
       return costs_.load_local_s +
              (std::exchange(mine.clean, false) || agent.step.verb == Verb::put_signal ? 0
                                                                                        : costs_.release_s);
+    case Verb::put_packets:
+      return costs_.load_local_s;  // its epoch
+    case Verb::reduce_packets:
+      return 0;  // what it costs, it costs when the messages are there: woken
     case Verb::transform:
       return agent.step.bytes == 0 ? 0 : local_s(agent.step.operands + 1);
     case Verb::sum:
@@ -174,7 +184,8 @@ void TimePolicy::start_transfer(Transfer& transfer) {
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const int from = is_get ? transfer.src.pe : agent.pe;
   const int to = is_get ? agent.pe : transfer.dst.pe;
-  const auto bytes = static_cast<double>(transfer.dst.size);
+  const double flags = transfer.packet ? 2 : 1;  // as many bytes of flags as of data
+  const double bytes = static_cast<double>(transfer.dst.size) * flags;
   if (from == to) {  // a local copy: its own memory, no link
     const double rate = std::min(costs_.sm_local * agent.weight, costs_.hbm);
     at(now_s_ + costs_.load_local_s + 2 * bytes / rate, What::fetched, &agent, &transfer);
@@ -190,7 +201,8 @@ void TimePolicy::payload_out(Transfer& transfer, bool nic) {
   Agent& agent = *transfer.issuer;
   AgentState& mine = state(agent);
   const bool is_get = transfer.kind == Transfer::Kind::get;
-  at(now_s_ + (nic ? costs_.nic_latency_s : is_get ? 0 : costs_.release_s), What::deliver, &agent, &transfer);
+  const double there_s = nic ? costs_.nic_latency_s : transfer.packet ? costs_.flag_s : is_get ? 0 : costs_.release_s;
+  at(now_s_ + there_s, What::deliver, &agent, &transfer);
   if (nic) {
     --mine.posted;
     if (mine.unposted.empty()) return;
@@ -229,7 +241,7 @@ void TimePolicy::deliver(Engine& engine, Transfer& transfer) {
   if (follower != nullptr) {
     const int target = follower->target();
     const bool nic = target != issuer.pe && platform_.route(issuer.pe, target).nic;
-    at(now_s_ + (nic ? 0 : costs_.flag_s), What::deliver, &issuer, follower);
+    at(now_s_ + (nic || follower->packet ? 0 : costs_.flag_s), What::deliver, &issuer, follower);
   }
   if (mine.held.empty()) return;
   for (Transfer* held : std::exchange(mine.held, {})) at(now_s_, What::deliver, &issuer, held);

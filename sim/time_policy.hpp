@@ -9,6 +9,8 @@
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_latency_us through a NIC)
 //   put_signal  both: the flag leaves when its payload is there
+//   put_packets load_local_us (its epoch), then as put with twice the bytes; there flag_us later
+//   reduce_packets   once all messages are there: load_local_us and their bytes / sm_local
 //   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read in
 //               all), beside the
 //               local reads and writes (sm_local)

@@ -131,12 +131,13 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   note->clock = mine.snapshot();
   note->tick = mine.tick++;  // what the agent accesses from here on is not before the transfer
   note->lane_epoch = mine.lane_epoch;
-  note->fenced = transfer.kind == fiber::Transfer::Kind::get ? 0 : fenced;
+  const bool ordered = transfer.kind != fiber::Transfer::Kind::get && !transfer.packet;
+  note->fenced = ordered ? fenced : 0;
   auto access = describe(agent, transfer.src, false);
   access.tick = note->tick;
   access.lane_epoch = mine.lane_epoch;
   access.order = transfer.order;
-  if (transfer.kind != fiber::Transfer::Kind::get) {
+  if (ordered) {
     access.to_pe = transfer.target();
     access.pe_order = transfer.pe_order;
   }
@@ -179,6 +180,7 @@ void RaceDetector::source_read(fiber::Transfer& transfer, const fiber::Bytes& by
 }
 
 void RaceDetector::destination_written(fiber::Transfer& transfer, const fiber::Bytes& bytes) {
+  if (transfer.packet) return;  // the engine has checked that the buffer is free
   transfer_access(transfer, bytes, true);
 }
 
@@ -219,14 +221,18 @@ void RaceDetector::freed(const fiber::Bytes& bytes) { shadow_.forget(bytes.pe, b
 
 std::string RaceDetector::why_unordered(const Access& earlier, const Access& later) const {
   std::ostringstream text;
-  if (earlier.order != 0 && earlier.agent == later.agent) {
+  if (earlier.order != 0 && earlier.pe == later.pe && earlier.block != later.block) {
+    text << "the transfer may still be under way: its block has not called quiet() since, and the end of a "
+            "launch completes nothing";
+  } else if (earlier.order != 0 && earlier.agent == later.agent) {
     text << "the block's own " << to_string(earlier.verb)
          << " may still be under way; quiet() completes it"
-         << (later.order != 0 ? ", fence(" + std::to_string(earlier.to_pe) + ") orders it" : "");
+         << (later.order != 0 && earlier.to_pe >= 0 ? ", fence(" + std::to_string(earlier.to_pe) + ") orders it" : "");
   } else if (earlier.order != 0) {
     text << "PE " << later.pe << " has acquired nothing that covers this " << to_string(earlier.verb)
-         << ": let its issuer call fence(" << earlier.to_pe
-         << ") or quiet() before the signal, or carry it in a put_signal, and wait for that signal";
+         << ": let its issuer call "
+         << (earlier.to_pe >= 0 ? "fence(" + std::to_string(earlier.to_pe) + ") or " : std::string())
+         << "quiet() before the signal, or carry it in a put_signal, and wait for that signal";
   } else if (earlier.pe == later.pe && earlier.block != later.block) {
     text << "different blocks of one PE: a barrier among blocks of equal index orders neither; let each "
             "block touch only its own parts, or signal between them";

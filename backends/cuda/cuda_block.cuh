@@ -19,17 +19,10 @@
 #include <type_traits>
 
 #include "backends/cuda/failure.hpp"
-#include "backends/cuda/lanes.cuh"
+#include "backends/cuda/packets.cuh"
 #include "core/block.hpp"
 
 namespace sym::cuda {
-
-// A range and where it was written down: lets a verb with a parameter pack capture its call site.
-struct RangeAt {
-  Range range;
-  Site site;
-  SYM_HD RangeAt(Range range_, Site site_ = Site::here()) : range(range_), site(site_) {}
-};
 
 // What is put in the record by the first lane that fails on its PE.
 struct Finding {
@@ -87,16 +80,18 @@ class CudaBlock {
   __device__ __forceinline__ int count() const { return static_cast<int>(gridDim.x); }
   __device__ __forceinline__ bool failed() const { return failed_; }
 
-  // The claim is not waited for here: its answer (0.3 us later) gates the first signal and wait.
+  // The claim is not waited for here: its answer comes 0.5 us later to a lane that has nothing else to
+  // do, and gates the first wait.
   __device__ void enter(const Channel& channel, Site site = Site::here()) {
     if (index() >= channel.blocks)
       return refuse("enter", site, blockIdx.x, -1, channel.blocks, gridDim.x);
-    if (threadIdx.x == 0) claim_ = ptx::exchange_relaxed_gpu(busy(channel), 1);
+    if (is_claimer()) claim_ = ptx::exchange_relaxed_gpu(busy(channel), 1);
   }
   __device__ void leave(const Channel& channel, Site site = Site::here()) {
     if (failed_) return;
-    failed_ = __syncthreads_or(claimed_by_other(site)) != 0;
-    if (!failed_ && threadIdx.x == 0) ptx::store_relaxed_gpu(busy(channel), 0);
+    const bool taken = claimed_by_other(site);
+    __syncthreads();
+    if (is_claimer() && !taken) ptx::store_relaxed_gpu(busy(channel), 0);
   }
 
   template <class T, Operand S>
@@ -189,6 +184,13 @@ class CudaBlock {
     if (!admit("max", site, range, context_.pe, src)) return {};
     return fold_lanes<typename S::value_type>(own(src) + range.first, range.count, f, Max{});
   }
+  template <Operand S>
+  __device__ void put_packets(const Packets& packets, std::size_t slot, S src, Range range,
+                              const Team& team, Site site = Site::here());
+  template <Operand D, Operand S, class Op>
+  __device__ bool reduce_packets(D dst, S mine, Range range, const Packets& packets,
+                                 std::size_t slot, const Team& team, Op op,
+                                 Site site = Site::here());
   // Integers of 32 or 64 bits.
   template <class T>
   __device__ T fetch_add(Window<T> counter, std::size_t index, std::type_identity_t<T> value,
@@ -208,6 +210,7 @@ class CudaBlock {
 
  private:
   __device__ __forceinline__ static bool in_control_warp() { return threadIdx.x < 32; }
+  __device__ __forceinline__ static bool is_claimer() { return threadIdx.x == blockDim.x - 1; }
   __device__ __forceinline__ char* heap(int pe) const {
     return context_.base + static_cast<std::size_t>(pe) * context_.pitch_bytes;
   }
@@ -232,6 +235,21 @@ class CudaBlock {
     memcpy(pack.w, &value, sizeof(T));
     pack.store(to);
   }
+
+  // Where the message of `epoch` from PE `from` lies in the inbox of PE `pe`.
+  __device__ __forceinline__ char* message(const Packets& packets, std::size_t slot, int from,
+                                           std::uint64_t epoch, int pe) const {
+    return heap(pe) + packets.cells.offset_bytes + packets.offset_bytes(slot, from, epoch);
+  }
+  __device__ bool admit_packets(const char* verb, Site site, const Packets& packets,
+                                std::size_t slot, std::size_t bytes) {
+    if (failed_) return false;
+    if (slot < packets.lanes.slots && bytes <= packets.capacity_bytes) return true;
+    refuse(verb, site, slot, -1, packets.capacity_bytes, bytes);
+    return false;
+  }
+  __device__ bool await_packets(PacketPair& pair, const char* cell, std::uint32_t flag,
+                                std::uint32_t last, std::size_t slot, int peer, Site site) const;
 
   // Hands lane 0's value to every lane. Ends with a sync.
   __device__ __forceinline__ static std::uint64_t tell_all(std::uint64_t value) {
@@ -274,14 +292,29 @@ class CudaBlock {
     detail::report(context_, Finding{FailureKind::refused, verb, site, slot, peer, allowed, given});
   }
 
-  // Control warp only: true if enter() found the row claimed. Reports it.
+  // True in one lane if its enter() found the row claimed. Reports it.
   __device__ __forceinline__ bool claimed_by_other(Site site) {
-    if (!in_control_warp()) return false;
-    const bool claimed = __shfl_sync(~0U, static_cast<unsigned>(claim_), 0) != 0;
-    if (claimed && threadIdx.x == 0) {
-      detail::report(context_, Finding{FailureKind::busy, "enter", site, blockIdx.x, -1, 0, 1});
-    }
-    return claimed;
+    if (!is_claimer() || claim_ == 0) return false;
+    detail::report(context_, Finding{FailureKind::busy, "enter", site, blockIdx.x, -1, 0, 1});
+    return true;
+  }
+
+  // What a control lane knows of the row and peer it used last: a barrier after a barrier then loads
+  // nothing. Written through, so memory always holds the same.
+  struct Row {
+    std::size_t key = ~std::size_t{0};
+    std::uint64_t sent = 0;
+    std::uint64_t seen = 0;
+  };
+  __device__ __forceinline__ static std::size_t row_key(const Signals& signals, std::size_t slot,
+                                                        int peer) {
+    return signals.sent.offset_bytes + signals.word(slot, peer) * sizeof(std::uint64_t);
+  }
+  __device__ __forceinline__ void recall(const Signals& signals, std::size_t slot, int peer) {
+    const std::size_t key = row_key(signals, slot, peer);
+    if (row_.key == key) return;
+    const std::size_t word = signals.word(slot, peer);
+    row_ = Row{key, own(signals.sent)[word], own(signals.seen)[word]};
   }
 
   __device__ void send(const char* verb, const Signals& signals, std::size_t slot, const Team& team,
@@ -296,7 +329,8 @@ class CudaBlock {
   bool quiet_owed_ = false;  // a quiet whose fence nobody has paid
   bool fence_owed_ = false;  // the same for fence(pe)
   std::uint32_t stale_ = 0;  // control warp: this PE had failed before this kernel
-  std::uint64_t claim_ = 0;  // lane 0: what the busy word held at enter()
+  Row row_;
+  std::uint64_t claim_ = 0;  // the claimer: what the busy word held at enter()
 };
 
 // One signal to every member but `skip`. Begins with a sync.
@@ -308,14 +342,12 @@ __device__ __forceinline__ void CudaBlock::send(const char* verb, const Signals&
   const bool counter = signals.lanes == 1;  // plain counters
   const int lane = static_cast<int>(threadIdx.x);
   std::uint64_t* sent = own(signals.sent);
-  std::uint64_t first_epoch = 0;  // loaded before the barrier, off the critical path
-  if (in_control_warp() && !counter && lane < team.size())
-    first_epoch = sent[signals.word(slot, team.pe(lane))];
+  // Loaded before the barrier, off the critical path.
+  if (in_control_warp() && !counter && lane < team.size()) recall(signals, slot, team.pe(lane));
   __syncthreads();
   unreleased_ = quiet_owed_ = fence_owed_ = false;
   if (!in_control_warp()) return;
   ptx::fence_system();
-  if (claimed_by_other(site)) return;
 #pragma unroll 1
   for (int r = lane; r < team.size(); r += 32) {
     const int peer = team.pe(r);
@@ -325,9 +357,10 @@ __device__ __forceinline__ void CudaBlock::send(const char* verb, const Signals&
       ptx::add_relaxed_system(word, 1);
     } else {
       std::uint64_t& last = sent[signals.word(slot, peer)];
-      const std::uint64_t epoch = (r == lane ? first_epoch : last) + 1;
+      const std::uint64_t epoch = (r == lane ? row_.sent : last) + 1;
       ptx::store_relaxed_system(word, signals.tagged ? tagged_word(epoch, signals.tag) : epoch);
       last = epoch;
+      if (r == lane) row_.sent = epoch;
     }
   }
   __syncwarp();
@@ -365,9 +398,9 @@ __device__ __forceinline__ bool CudaBlock::poll(const char* verb, const std::uin
 __device__ __forceinline__ bool CudaBlock::wait_until(const Signals& signals, std::size_t slot,
                                                       const Team& team, Site site) {
   if (!admit_slot("wait_until", site, signals, slot)) return false;
-  bool arrived = true;
+  bool arrived = !claimed_by_other(site);
   if (in_control_warp()) {
-    arrived = !claimed_by_other(site) && stale_ == 0;
+    arrived = arrived && stale_ == 0;
     const std::uint64_t* words = own(signals.words);
     std::uint64_t* consumed = own(signals.seen);
 #pragma unroll 1
@@ -375,10 +408,13 @@ __device__ __forceinline__ bool CudaBlock::wait_until(const Signals& signals, st
       const int peer = team.pe(r);
       if (peer == context_.pe) continue;
       const std::size_t word = signals.word(slot, peer);
-      const std::uint64_t expected = consumed[word] + 1;
+      const bool known = row_.key == row_key(signals, slot, peer);
+      const std::uint64_t expected = (known ? row_.seen : consumed[word]) + 1;
       std::uint64_t seen = 0;
       arrived = poll("wait_until", words + word, signals, expected, seen, slot, peer, site);
-      if (arrived) consumed[word] = expected;
+      if (!arrived) continue;
+      consumed[word] = expected;
+      if (known) row_.seen = expected;
     }
     __syncwarp();
   }
@@ -390,10 +426,10 @@ __device__ __forceinline__ std::uint64_t CudaBlock::wait_until(const Signals& si
                                                                std::size_t slot,
                                                                std::uint64_t value, Site site) {
   if (!admit_slot("wait_until", site, signals, slot)) return 0;
-  bool arrived = true;
+  bool arrived = !claimed_by_other(site);
   std::uint64_t seen = 0;
   if (in_control_warp()) {
-    arrived = !claimed_by_other(site) && stale_ == 0;
+    arrived = arrived && stale_ == 0;
     if (arrived && threadIdx.x == 0) {
       arrived = poll("wait_until", own(signals.words) + signals.word(slot, 0), signals, value, seen,
                      slot, -1, site);
@@ -411,6 +447,132 @@ __device__ __forceinline__ std::uint64_t CudaBlock::test(const Signals& signals,
   std::uint64_t seen = 0;
   if (threadIdx.x == 0) seen = ptx::load_acquire_system(own(signals.words) + signals.word(slot, 0));
   return tell_all(seen);
+}
+
+template <Operand S>
+__device__ void CudaBlock::put_packets(const Packets& packets, std::size_t slot, S src, Range range,
+                                       const Team& team, Site site) {
+  using T = typename S::value_type;
+  if (!admit("put_packets", site, range, context_.pe, src)) return;
+  if (!admit_packets("put_packets", site, packets, slot, range.count * sizeof(T))) return;
+  const T* from = own(src) + range.first;
+  const bool wide = fits_wide<T, Shared<T>::elements>(from);
+  std::uint64_t* sent = own(packets.lanes.sent);
+#pragma unroll 1
+  for (int hop = 1; hop <= team.size(); ++hop) {
+    const int peer = team.pe((team.rank() + hop) % team.size());
+    if (peer == context_.pe) continue;
+    const std::uint64_t epoch = sent[packets.lanes.word(slot, peer)] + 1;
+    const std::uint32_t flag = packet_flag(epoch);
+    char* to = message(packets, slot, context_.pe, epoch, peer);
+    each_packet_group(Shared<T>(range.count), [&](std::size_t g, int elements) {
+      const ptx::Words4 data = load_group(from + g * granule<T>, elements, wide);
+      const std::uint32_t last = g == 0 ? tagged_flag(flag, packets.lanes.tag) : flag;
+      PacketPair::of(data, flag, last).store(to + g * 32);
+    });
+  }
+  __syncthreads();  // every lane has read what it sent so far
+  for (int r = static_cast<int>(threadIdx.x); r < team.size(); r += static_cast<int>(blockDim.x)) {
+    if (team.pe(r) != context_.pe) ++sent[packets.lanes.word(slot, team.pe(r))];
+  }
+}
+
+// One lane: polls a group until both its packets show the flag. False, and reported, as poll().
+__device__ __forceinline__ bool CudaBlock::await_packets(PacketPair& pair, const char* cell,
+                                                         std::uint32_t flag, std::uint32_t last,
+                                                         std::size_t slot, int peer, Site site) const {
+  std::uint64_t started_ns = 0;
+#pragma unroll 1
+  for (unsigned polls = 1; !pair.has_come(flag, last); ++polls) {
+    pair = PacketPair::load(cell);
+    if (polls % 256 != 0) continue;
+    if (ptx::load_relaxed_gpu(context_.failed) != 0) return false;
+    const std::uint64_t now_ns = ptx::global_timer_ns();
+    if (started_ns == 0) started_ns = now_ns;
+    if (last != flag && pair.is_other(flag) && polls > 4096) {
+      detail::report(context_, Finding{FailureKind::mismatch, "reduce_packets", site, slot, peer, last,
+                                       pair.second.w[3]});
+      return false;
+    }
+    if (context_.wait_limit_ns == 0 || now_ns - started_ns < context_.wait_limit_ns) continue;
+    detail::report(context_, Finding{FailureKind::expired, "reduce_packets", site, slot, peer, flag,
+                                     pair.first.w[1]});
+    return false;
+  }
+  return true;
+}
+
+template <Operand D, Operand S, class Op>
+__device__ bool CudaBlock::reduce_packets(D dst, S mine, Range range, const Packets& packets,
+                                          std::size_t slot, const Team& team, Op op, Site site) {
+  using T = typename D::value_type;
+  static_assert(std::is_same_v<typename S::value_type, T>, "reduce_packets keeps the element type");
+  constexpr int n = Shared<T>::elements;
+  constexpr int at_once = 4;  // peers whose packets are in flight together
+  if (!admit("reduce_packets", site, range, context_.pe, dst, mine)) return false;
+  if (!admit_packets("reduce_packets", site, packets, slot, range.count * sizeof(T))) return false;
+  T* to = own(dst) + range.first;
+  const T* from = own(mine) + range.first;
+  const bool wide_to = fits_wide<T, n>(to);
+  const bool wide_from = fits_wide<T, n>(from);
+  std::uint64_t* seen = own(packets.lanes.seen);
+  const int size = team.size();
+  bool arrived = !claimed_by_other(site) && (!in_control_warp() || stale_ == 0);
+  each_packet_group(Shared<T>(range.count), [&](std::size_t g, int elements) {
+    Accumulator<T> total[n];
+#pragma unroll 1
+    for (int r = 0; r < size && arrived; r += at_once) {
+      PacketPair pair[at_once];
+      const char* cell[at_once];
+      std::uint32_t flag[at_once];
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        if (r + k >= size) continue;
+        const int peer = team.pe(r + k);
+        if (peer == context_.pe) {
+          pair[k] = PacketPair::of(load_group(from + g * granule<T>, elements, wide_from), 0, 0);
+          continue;
+        }
+        const std::uint64_t epoch = seen[packets.lanes.word(slot, peer)] + 1;
+        flag[k] = packet_flag(epoch);
+        cell[k] = message(packets, slot, peer, epoch, context_.pe) + g * 32;
+        pair[k] = PacketPair::load(cell[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        if (r + k >= size) continue;
+        const int peer = team.pe(r + k);
+        if (peer != context_.pe) {
+          const std::uint32_t last = g == 0 ? tagged_flag(flag[k], packets.lanes.tag) : flag[k];
+          arrived = arrived && await_packets(pair[k], cell[k], flag[k], last, slot, peer, site);
+        }
+        WidePack<T, n> pack;
+        const ptx::Words4 data = pair[k].data();
+#pragma unroll
+        for (int i = 0; i < WidePack<T, n>::words; ++i) pack.w[i] = data.w[i];
+        take(total, pack, r + k == 0, op);
+      }
+    }
+    if (!arrived) return;
+#pragma unroll
+    for (int i = 0; i < n; ++i) total[i] = op.finish(total[i], size);
+    const auto result = WidePack<T, n>::of(total);
+    T* place = to + g * granule<T>;
+    if (wide_to && elements == n) {
+      result.store(place);
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < elements; ++i) {
+        memcpy(place + i, reinterpret_cast<const char*>(result.w) + i * sizeof(T), sizeof(T));
+      }
+    }
+  });
+  failed_ = __syncthreads_and(arrived) == 0;
+  if (failed_) return false;
+  for (int r = static_cast<int>(threadIdx.x); r < size; r += static_cast<int>(blockDim.x)) {
+    if (team.pe(r) != context_.pe) ++seen[packets.lanes.word(slot, team.pe(r))];
+  }
+  return true;
 }
 
 static_assert(Block<CudaBlock>);

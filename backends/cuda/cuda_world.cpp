@@ -235,7 +235,8 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
   if (request.blocks < 1) throw UsageError("a channel needs at least one block");
   const std::size_t blocks = static_cast<std::size_t>(request.blocks);
   const std::size_t table = blocks * static_cast<std::size_t>(n_pes());
-  const std::size_t words = 6 * table + blocks;
+  const bool inbox = request.packet_bytes > 0;
+  const std::size_t words = (inbox ? 9 : 6) * table + blocks;
   std::size_t next = allocate_bytes(Segment::control, words * sizeof(std::uint64_t));
   impl_->channels.emplace_back(next, words * sizeof(std::uint64_t));
   const auto take = [&next](std::size_t count) {
@@ -258,6 +259,13 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
   channel.steps = signals(false);
   channel.busy = take(blocks);
   channel.blocks = request.blocks;
+  if (inbox) {
+    channel.inbox.lanes = signals(true);
+    channel.inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16;
+    const std::size_t bytes = table * 2 * channel.inbox.message_bytes();
+    channel.inbox.cells = allocate<std::uint64_t>(bytes / sizeof(std::uint64_t));
+    impl_->channels.emplace_back(channel.inbox.cells.offset_bytes, bytes);  // recover() clears flags too
+  }
   return channel;
 }
 
@@ -292,11 +300,11 @@ void CudaWorld::launch_function(const LaunchConfig& config, const void* function
                                 const void* kernel) {
   throw_if_failed();
   const auto number = [](int value) { return std::to_string(value); };
-  if (config.blocks < 1 || config.threads < 32 || config.threads > 1024 ||
+  if (config.blocks < 1 || config.threads < 32 || config.threads > max_threads ||
       config.threads % 32 != 0) {
     throw UsageError("'" + std::string(config.name) + "' asks for " + number(config.blocks) +
                      " blocks of " + number(config.threads) +
-                     " threads: at least 1 block of 32 to 1024 threads, whole warps");
+                     " threads: at least 1 block of 32 to 512 threads, whole warps");
   }
   if (share_.pes > 1) {  // blocks wait for blocks of other PEs: all must run at once
     int& fit = impl_->resident[{function, config.threads}];

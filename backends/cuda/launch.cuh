@@ -4,16 +4,12 @@
 #include "backends/cuda/cuda_block.cuh"
 #include "backends/cuda/cuda_world.hpp"
 
-#if !defined(SYM_CUDA_MAX_THREADS)
-#define SYM_CUDA_MAX_THREADS 1024
-#endif
-
 namespace sym::cuda {
 
-// At most 64 registers a lane, so that any block size up to 1024 can be launched.
+// At most 128 registers a lane: more lanes would spill.
 template <class Kernel>
-__global__ void __launch_bounds__(SYM_CUDA_MAX_THREADS) run_kernel(const __grid_constant__ Kernel kernel,
-                                                   const __grid_constant__ KernelContext context) {
+__global__ void __launch_bounds__(max_threads)
+    run_kernel(const __grid_constant__ Kernel kernel, const __grid_constant__ KernelContext context) {
   CudaBlock block(context);
   kernel(block);
 }

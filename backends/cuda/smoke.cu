@@ -189,7 +189,7 @@ void check_collectives(CudaWorld& world, const Group& group) {
        {size_t{1}, size_t{7}, size_t{8}, size_t{1000}, size_t{4099}, size_t{65536}, most - 3}) {
     check_all<bf16>(world, group, in, out, n, 1, 32);
     check_all<bf16>(world, group, in, out, n, 8, 512);
-    check_all<bf16>(world, group, in, out, n, 16, 1024);
+    check_all<bf16>(world, group, in, out, n, 16, 512);
   }
   check_all<bf16>(world, group, in.at(1), out.at(3), 4099, 4, 256);  // nothing is aligned
   check_all<float>(world, group, in.as<float>(), out.as<float>(), 5001, 4, 256);
@@ -322,7 +322,7 @@ double time_us(CudaWorld& world, const Group& group, Window<bf16> in, Window<bf1
   world.begin_capture();
   for (int i = 0; i < calls; ++i) {
     world.launch(
-        sym::LaunchConfig{algo_names[static_cast<int>(algo)], blocks, n < 4096 ? 256 : 1024},
+        sym::LaunchConfig{algo_names[static_cast<int>(algo)], blocks, n < 4096 ? 256 : 512},
         Collective<bf16, algo>{group, in, out, n});
   }
   return world.time_graph_us(world.end_capture(), large ? 2 : 10) / calls;
@@ -366,7 +366,7 @@ void show_times(CudaWorld& world, const Group& group, size_t most_bytes, bool nc
 
 void program(CudaWorld& world, bool times, bool processes) {
   const bool first = world.pe() == 0;
-  const sym::Channel channel = world.channel({.blocks = times && processes ? 32 : 16});
+  const sym::Channel channel = world.channel({.blocks = times && processes ? 32 : 16, .packet_bytes = 65536});
   const Group group{channel, world.team()};
   const auto stage = [&](const char* name) {
     world.barrier();

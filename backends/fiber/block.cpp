@@ -44,9 +44,9 @@ void FiberBlock::signal(const Signals& signals, std::size_t slot, const Team& te
   engine_.step({Verb::signal, site, 0, 1, -1, &team});
   engine_.synced();
   if (agent_.failed) return;
-  for (int hop = 1; hop < team.size(); ++hop) {
+  for (int hop = 1; hop <= team.size(); ++hop) {  // from the next rank on; a non-member's rank is -1
     const int pe = team.pe((team.rank() + hop) % team.size());
-    send(signals, slot, pe, false);
+    if (pe != agent_.pe) send(signals, slot, pe, false);
   }
 }
 
@@ -64,16 +64,21 @@ bool FiberBlock::wait_until(const Signals& signals, std::size_t slot, const Team
   engine_.wait(wants);
   engine_.synced();
   if (!signals.tagged) return true;
+  return !mismatched(wants, signals.tag);
+}
+
+// True, and reported, if a tagged word shows the epoch that was waited for with another tag.
+bool FiberBlock::mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag) {
   for (const Engine::Want& want : wants) {
     const std::uint64_t seen = engine_.word(want.id).value;
-    if (epoch_of(seen) != want.value || tag_of(seen) == signals.tag) continue;
+    if (epoch_of(seen) != want.value || tag_of(seen) == tag) continue;
     agent_.failed = true;
-    engine_.report({"mismatch", "MISMATCH PE " + std::to_string(want.id.lane) +
+    engine_.stop({"mismatch", "MISMATCH PE " + std::to_string(want.id.lane) +
                                     " arrived for another operation, count, type or grid than PE " +
                                     std::to_string(agent_.pe) + "\n  at     " + engine_.describe(agent_)});
-    return false;
+    return true;
   }
-  return true;
+  return false;
 }
 
 std::uint64_t FiberBlock::wait_until(const Signals& signals, std::size_t slot, std::uint64_t value,
@@ -93,6 +98,50 @@ std::uint64_t FiberBlock::test(const Signals& signals, std::size_t slot, Site si
   const std::uint64_t seen = engine_.test(word_id(signals, slot, 0, agent_.pe));
   engine_.synced();
   return agent_.failed ? 0 : seen;
+}
+
+Bytes FiberBlock::message(const Packets& packets, std::size_t slot, int from, std::uint64_t epoch,
+                          int pe) const {
+  const std::size_t first = packets.offset_bytes(slot, from, epoch) / sizeof(std::uint64_t);
+  return resolve(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, pe);
+}
+
+void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Bytes& from, int pe) {
+  check_slot(packets.lanes, slot);
+  if (from.size > packets.capacity_bytes) {
+    throw Failure("a packet message of " + std::to_string(from.size) + " bytes in an inbox for " +
+                  std::to_string(packets.capacity_bytes) + " (ChannelRequest::packet_bytes)");
+  }
+  const std::size_t word = packets.lanes.word(slot, pe);
+  const std::uint64_t epoch = ++*own(packets.lanes.sent, word);
+  // The buffer was last used two messages ago. That the peer has read it is known from its last one.
+  if (*own(packets.lanes.seen, word) + 1 < epoch) {
+    throw Failure("packets: message " + std::to_string(epoch) + " to PE " + std::to_string(pe) +
+                  " may overwrite one that it has not read; receive its message before sending again");
+  }
+  Bytes to = message(packets, slot, agent_.pe, epoch, pe).part(0, from.size);
+  const WordId id = word_id(packets.lanes, slot, agent_.pe, pe);
+  engine_.packet(from, to, id, tagged_word(epoch, packets.lanes.tag));
+}
+
+bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const Team& team,
+                                 std::size_t bytes, const std::function<void(int, std::byte*)>& take) {
+  if (agent_.failed) return false;
+  std::vector<Engine::Want> wants;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    const int pe = team.pe(rank);
+    if (pe == agent_.pe) continue;
+    const std::uint64_t epoch = ++*own(packets.lanes.seen, packets.lanes.word(slot, pe));
+    wants.push_back({word_id(packets.lanes, slot, pe, agent_.pe), epoch, tag_bits, true});
+  }
+  engine_.wait(wants);
+  if (mismatched(wants, packets.lanes.tag)) return false;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    const int pe = team.pe(rank);
+    const std::uint64_t epoch = pe == agent_.pe ? 0 : *own(packets.lanes.seen, packets.lanes.word(slot, pe));
+    take(pe, bytes == 0 ? nullptr : message(packets, slot, pe, epoch, agent_.pe).data);
+  }
+  return true;
 }
 
 void FiberBlock::fence(int pe, Site site) {
@@ -121,7 +170,7 @@ void FiberBlock::enter(const Channel& channel, Site site) {
   std::uint64_t* busy = own(channel.busy, static_cast<std::size_t>(agent_.block));
   if (*busy != 0) {
     agent_.failed = true;
-    engine_.report({"busy", "CHANNEL BUSY another launch uses the channel's rows\n  at     " +
+    engine_.stop({"busy", "CHANNEL BUSY another launch uses the channel's rows\n  at     " +
                                 engine_.describe(agent_)});
     return;
   }

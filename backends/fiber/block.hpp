@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -123,6 +124,38 @@ class FiberBlock {
     return fold(Verb::max, src, range, f, [](auto a, auto b) { return Max{}.combine(a, b); }, site);
   }
 
+  template <Operand S>
+  void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,
+                   Site site = Site::here()) {
+    const Bytes from = resolve(src, range, agent_.pe);
+    engine_.step({Verb::put_packets, site, from.size, 1, -1, &team});
+    if (agent_.failed) return;
+    for (int hop = 1; hop < team.size(); ++hop) {
+      send_packet(packets, slot, from, team.pe((team.rank() + hop) % team.size()));
+    }
+  }
+  template <Operand D, Operand S, class Op>
+  bool reduce_packets(D dst, S own, Range range, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, Site site = Site::here()) {
+    using T = typename D::value_type;
+    const Bytes to = resolve(dst, range, agent_.pe);
+    engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
+    std::vector<const T*> sources;
+    if (!receive_packets(packets, slot, team, to.size, [&](int pe, std::byte* message) {
+          sources.push_back(reinterpret_cast<const T*>(
+              pe == agent_.pe ? resolve(own, range, agent_.pe).data : message));
+        })) {
+      return false;
+    }
+    engine_.access(resolve(own, range, agent_.pe), false);
+    engine_.access(to, true);
+    engine_.synced();
+    if (to.data != nullptr && sources[0] != nullptr) {
+      host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count, op);
+    }
+    return true;
+  }
+
   template <class T>
   T fetch_add(Window<T> dst, std::size_t index, T value, int pe, Site site = Site::here()) {
     before(Verb::fetch_add, site, sizeof(T), pe);
@@ -178,6 +211,12 @@ class FiberBlock {
   std::uint64_t* own(Window<std::uint64_t> table, std::size_t index) const;
   WordId word_id(const Signals& signals, std::size_t slot, int lane, int pe) const;
   void send(const Signals& signals, std::size_t slot, int pe, bool follows_put);
+  void send_packet(const Packets& packets, std::size_t slot, const Bytes& from, int pe);
+  Bytes message(const Packets& packets, std::size_t slot, int from, std::uint64_t epoch, int pe) const;
+  // Waits for the next message of every other member, then calls take(pe, message) in rank order.
+  bool receive_packets(const Packets& packets, std::size_t slot, const Team& team, std::size_t bytes,
+                       const std::function<void(int, std::byte*)>& take);
+  bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
   void check_slot(const Signals& signals, std::size_t slot) const;
 
   Engine& engine_;

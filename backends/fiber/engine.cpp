@@ -11,7 +11,8 @@ namespace sym::fiber {
 const char* to_string(Verb verb) {
   static constexpr const char* names[] = {
       "host",  "start", "put",  "get",    "put_signal", "put_value", "signal",    "wait_until", "test",  "fence",
-      "quiet", "sync",  "reduce", "transform", "sum",   "max",       "fetch_add", "enter",      "leave"};
+      "quiet", "sync",  "reduce", "transform", "sum",   "max",       "fetch_add", "enter",      "leave",
+      "put_packets", "reduce_packets"};
   return names[static_cast<int>(verb)];
 }
 
@@ -79,11 +80,11 @@ void Engine::run_body(Agent& agent, const std::function<void()>& body) {
     body();
   } catch (const Failure& failure) {
     if (agent.block >= 0) {
-      report({"error", std::string("ERROR ") + failure.what() + "\n  at     " + describe(agent)});
+      stop({"error", std::string("ERROR ") + failure.what() + "\n  at     " + describe(agent)});
     } else {
       error_ = std::current_exception();
+      stopped_ = true;
     }
-    stopped_ = true;
   } catch (...) {
     error_ = std::current_exception();
     stopped_ = true;
@@ -138,6 +139,11 @@ void Engine::synced() {
 void Engine::report(Finding finding) {
   constexpr std::size_t most = 50;
   if (findings_.size() < most) findings_.push_back(std::move(finding));
+}
+
+void Engine::stop(Finding finding) {
+  report(std::move(finding));
+  stopped_ = true;
 }
 
 // --- launches ----------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ namespace sym::fiber {
 
 // clang-format off
 enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_until, test, fence, quiet,
-                  sync, reduce, transform, sum, max, fetch_add, enter, leave };
+                  sync, reduce, transform, sum, max, fetch_add, enter, leave,
+                  put_packets, reduce_packets };
 // clang-format on
 const char* to_string(Verb verb);
 
@@ -120,6 +121,7 @@ struct Transfer {
   Word* word = nullptr;
   std::uint64_t amount = 0;          // added to the word, or its new value
   bool sets = false;
+  bool packet = false;               // inbox bytes: their order is the protocol's, not the program's
   Transfer* payload = nullptr;       // put_signal: the put it must follow, until that is delivered
   Transfer* follower = nullptr;      // put_signal: the signal that waits for this put
   std::uint64_t order = 0;           // among the issuer's transfers, from 1
@@ -204,6 +206,9 @@ class Engine {
   void put_value(std::vector<std::byte> value, const Bytes& dst);
   // After put() within one put_signal: the signal follows that payload.
   void signal(const WordId& id, std::uint64_t amount, bool sets, bool follows_last_put);
+  // A message whose flag travels in the data: a payload, and the word that says it is there. It carries
+  // nothing else to whoever receives it, and no fence orders it.
+  void packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value);
   void fence(int pe);
   void quiet();
   struct Want {
@@ -235,6 +240,8 @@ class Engine {
   void poison(Transfer& transfer);
 
   void report(Finding finding);
+  // Reports, and ends the run: nothing that follows would mean anything.
+  void stop(Finding finding);
   const std::vector<Finding>& findings() const { return findings_; }
   const Statistics& statistics() const { return statistics_; }
   Statistics& statistics() { return statistics_; }

@@ -11,7 +11,9 @@ namespace {
 std::uint64_t key_of(const WordId& id) {
   return (static_cast<std::uint64_t>(id.space) << 40) | id.index;
 }
-bool is_ordered(const Transfer& transfer) { return transfer.kind != Transfer::Kind::get; }
+bool is_ordered(const Transfer& transfer) {
+  return transfer.kind != Transfer::Kind::get && !transfer.packet;
+}
 }  // namespace
 
 Word& Engine::word(const WordId& id) {
@@ -86,6 +88,31 @@ void Engine::signal(const WordId& id, std::uint64_t amount, bool sets, bool foll
   // signal behind its payload.
   if (payload != nullptr) policy_.issued(*this, *payload);
   policy_.issued(*this, issued);
+}
+
+void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value) {
+  Transfer payload;
+  payload.kind = Transfer::Kind::put;
+  payload.packet = true;
+  payload.src = src;
+  payload.dst = dst;
+  Transfer flag;
+  flag.kind = Transfer::Kind::signal;
+  flag.packet = true;
+  flag.word_id = id;
+  flag.word = &word(id);
+  flag.amount = value;
+  flag.sets = true;
+  flag.source_read = true;
+  Transfer& data = issue(std::move(payload), -1);
+  flag.payload = &data;
+  Transfer& arrival = issue(std::move(flag), -1);
+  data.follower = &arrival;
+  arrival.word->pending.push_back(&arrival);
+  for (const Word::Waiter& waiter : arrival.word->waiters) ++waiter.agent->incoming;
+  if (observer_ != nullptr) observer_->issued(data);
+  policy_.issued(*this, data);
+  policy_.issued(*this, arrival);
 }
 
 void Engine::fence(int pe) {

@@ -52,6 +52,15 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   // One PE has one lane; lanes == 1 would mean plain counters, and nobody else could signal them.
   channel.barriers.tagged = true;
   channel.busy = allocate_control<std::uint64_t>(slots);
+  if (request.packet_bytes > 0) {
+    Packets& inbox = channel.inbox;
+    inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16;
+    inbox.lanes = channel.barriers;  // the same shape; tables of its own
+    for (auto* table : {&inbox.lanes.words, &inbox.lanes.sent, &inbox.lanes.seen}) {
+      *table = allocate_control<std::uint64_t>(words);
+    }
+    inbox.cells = allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
+  }
   channels_.push_back(channel);
   return channel;
 }

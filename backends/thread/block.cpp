@@ -40,8 +40,9 @@ void ThreadBlock::signal(const Signals& signals, std::size_t slot, int pe, Site 
 }
 
 void ThreadBlock::signal(const Signals& signals, std::size_t slot, const Team& team, Site site) {
-  for (int hop = 1; hop < team.size(); ++hop) {
-    signal(signals, slot, team.pe((team.rank() + hop) % team.size()), site);
+  for (int hop = 1; hop <= team.size(); ++hop) {  // from the next rank on; a non-member's rank is -1
+    const int pe = team.pe((team.rank() + hop) % team.size());
+    if (pe != place_.pe) signal(signals, slot, pe, site);
   }
 }
 
@@ -95,6 +96,38 @@ std::uint64_t ThreadBlock::test(const Signals& signals, std::size_t slot, Site s
   std::uint64_t* counter = word(signals, {slot, -1}, place_.pe, site);
   if (counter == nullptr || failed()) return 0;
   return std::atomic_ref(*counter).load(std::memory_order_acquire);
+}
+
+// A message is its bytes, then its flag: the lane's word, which carries the epoch and the tag.
+void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, const void* from, std::size_t bytes,
+                              int pe, Site site) {
+  if (bytes > packets.capacity_bytes) {
+    fail("a packet message of " + std::to_string(bytes) + " bytes in an inbox for " +
+             std::to_string(packets.capacity_bytes),
+         site);
+  }
+  if (failed()) return;
+  std::uint64_t* sent = address(packets.lanes.sent, Range{packets.lanes.word(slot, pe), 1}, place_.pe, site);
+  const std::size_t first = packets.offset_bytes(slot, place_.pe, *sent + 1) / sizeof(std::uint64_t);
+  std::uint64_t* cell = address(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, pe, site);
+  if (failed()) return;
+  std::memcpy(cell, from, bytes);
+  signal(packets.lanes, slot, pe, site);
+}
+
+const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot, int from, Site site) {
+  std::uint64_t* lane = word(packets.lanes, {slot, from}, place_.pe, site);
+  if (lane == nullptr) return nullptr;
+  std::uint64_t* seen = address(packets.lanes.seen, Range{packets.lanes.word(slot, from), 1}, place_.pe, site);
+  const std::uint64_t epoch = ++*seen;
+  const std::uint64_t value = poll(lane, epoch, tag_bits, {slot, from}, site);
+  if (!failed() && epoch_of(value) == epoch && tag_of(value) != packets.lanes.tag) {
+    fail("mismatch: PE " + std::to_string(from) +
+             " arrived for another operation, count, type or grid, slot " + std::to_string(slot),
+         site);
+  }
+  const std::size_t first = packets.offset_bytes(slot, from, epoch) / sizeof(std::uint64_t);
+  return address(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, place_.pe, site);
 }
 
 void ThreadBlock::enter(const Channel& channel, Site site) {

@@ -108,6 +108,32 @@ class ThreadBlock {
     return host::fold(from, range.count, f, [](auto a, auto b) { return Max{}.combine(a, b); });
   }
 
+  template <Operand S>
+  void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,
+                   Site site = Site::here()) {
+    const auto* from = read_address(src, range, site);
+    for (int hop = 1; hop < team.size(); ++hop) {
+      send_packet(packets, slot, from, range.count * sizeof(typename S::value_type),
+                  team.pe((team.rank() + hop) % team.size()), site);
+    }
+  }
+  template <Operand D, Operand S, class Op>
+  bool reduce_packets(D dst, S own, Range range, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, Site site = Site::here()) {
+    using T = typename D::value_type;
+    T* to = address(dst, range, place_.pe, site);
+    std::vector<const T*> sources;
+    for (int rank = 0; rank < team.size() && !failed(); ++rank) {
+      const int pe = team.pe(rank);
+      sources.push_back(pe == place_.pe
+                            ? read_address(own, range, site)
+                            : reinterpret_cast<const T*>(receive_packet(packets, slot, pe, site)));
+    }
+    if (failed()) return false;
+    host::reduce(to, std::span<const T* const>(sources), range.count, op);
+    return true;
+  }
+
   template <class T>
   T fetch_add(Window<T> dst, std::size_t index, T value, int pe, Site site = Site::here()) {
     T* to = address(dst, Range{index, 1}, pe, site);
@@ -137,6 +163,9 @@ class ThreadBlock {
     std::size_t slot;
     int lane;  // -1: a plain counter
   };
+  void send_packet(const Packets& packets, std::size_t slot, const void* from, std::size_t bytes, int pe,
+                   Site site);
+  const void* receive_packet(const Packets& packets, std::size_t slot, int from, Site site);
   std::uint64_t* word(const Signals& signals, Slot at, int pe, Site site);
   std::uint64_t poll(std::uint64_t* word, std::uint64_t target, int shift, Slot at, Site site);
   void fail(const std::string& what, Site site);

@@ -86,6 +86,15 @@ Channel ThreadWorld::channel(const ChannelRequest& request) {
   }
   channel.barriers.tagged = true;
   channel.busy = allocate_control<std::uint64_t>(slots);
+  if (request.packet_bytes > 0) {
+    Packets& inbox = channel.inbox;
+    inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16;
+    inbox.lanes = channel.barriers;  // the same shape; tables of its own
+    for (auto* table : {&inbox.lanes.words, &inbox.lanes.sent, &inbox.lanes.seen}) {
+      *table = allocate_control<std::uint64_t>(words);
+    }
+    inbox.cells = allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
+  }
   channels_.push_back(channel);
   return channel;
 }
@@ -163,7 +172,7 @@ void ThreadWorld::recover() {
   for (auto& [number, stream] : streams_) stream->drain();
   shared_.meeting.meet(pe_, "recover", [] {});
   for (const Channel& channel : channels_) {
-    for (const Signals* signals : {&channel.barriers, &channel.steps}) {
+    for (const Signals* signals : {&channel.barriers, &channel.steps, &channel.inbox.lanes}) {
       for (const auto& table : {signals->words, signals->sent, signals->seen}) {
         std::fill_n(bytes_of(table, table.count), table.count, std::uint64_t{0});
       }

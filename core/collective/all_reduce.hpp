@@ -10,11 +10,31 @@
 
 namespace sym {
 
-// Every PE reads every peer's whole input: least latency, P times the bytes. Rank order 0..P-1, one
-// rounding: the same bits on all PEs, for any grid.
+// Every PE sends its whole input to every peer in packets and reduces what comes: one hop, no barrier,
+// P-1 times the bytes (twice on the wire). In rounds of what the channel's inbox holds, which must not
+// be nothing (ChannelRequest::packet_bytes). Rank order 0..P-1, one rounding: the same bits on all PEs,
+// for any grid. `in` and `out` may be the same memory.
+template <Block B, Operand In, Operand Out, class Op>
+SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, std::size_t n, Op op) {
+  using T = typename In::value_type;
+  const Packets& inbox = group.channel.inbox;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const Range mine = rows_of<T>(block, n)(0);
+  const std::size_t most = inbox.capacity_bytes / sizeof(T);
+  for (std::size_t done = 0; done < mine.count; done += most) {
+    const std::size_t left = mine.count - done;
+    const Range piece{mine.first + done, left < most ? left : most};
+    block.put_packets(inbox, slot, in, piece, group.team);
+    block.quiet();  // the piece of `in` has been sent: `out` may be the same memory
+    if (!block.reduce_packets(out, in, piece, inbox, slot, group.team, op)) return;
+  }
+}
+
+// Every PE reads every peer's whole input: P-1 times the bytes, once on the wire. Rank order 0..P-1,
+// one rounding: the same bits as one-shot.
 template <Block B, class T, Operand Out, class Op>
-SYM_FN void all_reduce_one_shot(B& block, const Group& group, Window<T> in, Out out, std::size_t n,
-                                Op op) {
+SYM_FN void all_reduce_one_shot_read(B& block, const Group& group, Window<T> in, Out out,
+                                     std::size_t n, Op op) {
   const Range mine = rows_of<T>(block, n)(0);
   if (!barrier(block, group)) return;  // every peer's input is ready
   block.reduce(out, in, mine, group.team, op);

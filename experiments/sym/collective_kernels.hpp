@@ -8,7 +8,7 @@
 
 namespace sym::command {
 
-enum class Variant { one_shot, two_shot, ring, direct };
+enum class Variant { one_shot, one_shot_read, two_shot, ring, direct };
 
 template <Variant variant, class T, class Op>
 struct AllReduceKernel {
@@ -19,6 +19,9 @@ struct AllReduceKernel {
   SYM_FN void operator()(B& block) const {
     block.enter(group.channel);
     if constexpr (variant == Variant::one_shot) all_reduce_one_shot(block, group, in, out, n, Op{});
+    if constexpr (variant == Variant::one_shot_read) {
+      all_reduce_one_shot_read(block, group, in, out, n, Op{});
+    }
     if constexpr (variant == Variant::two_shot) all_reduce_two_shot(block, group, in, out, n, Op{});
     if constexpr (variant == Variant::ring) all_reduce_ring(block, group, in, out, n, Op{});
     block.leave(group.channel);

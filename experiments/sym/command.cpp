@@ -44,7 +44,7 @@ void add_run_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_option("--variant", o.variant, "a variant's name, auto (by the machine's numbers) or all");
   run.add_option("--machine", o.machine, "a machine's name, a JSON file or `nvidia-smi topo -m` text; *N for N nodes");
   run.add_option("--blocks", o.blocks, "blocks of a launch (default: by size)");
-  run.add_option("--threads", o.threads, "threads of a block on GPUs");
+  run.add_option("--threads", o.threads, "threads of a block on GPUs, at most 512 (default: by size)");
   run.add_option("--iterations", o.iterations, "verified launches, each with other data");
   run.add_flag("--graph", o.graph, "time the replay of a captured graph");
   run.add_option("--baseline", o.baseline, "nccl: print NCCL's own time beside ours (cuda)");
@@ -116,8 +116,8 @@ void understand(RunOptions& o, const RawRun& raw, const Registry& registry) {
   at_least("-n", o.timed, 0);
   at_least("--root", o.root, 0);
   at_least("--wait-ms", o.wait_ms, 0);
-  if (o.threads < 32 || o.threads > 1024 || o.threads % 32 != 0) {
-    throw UsageError("--threads must be a multiple of 32 from 32 to 1024");
+  if (o.threads < 0 || o.threads > 512 || o.threads % 32 != 0) {
+    throw UsageError("--threads must be a multiple of 32 up to 512 (0: by size)");
   }
 }
 

@@ -37,8 +37,4 @@ auto with_dtype(const std::string& name, F f) {
   throw UsageError("unknown dtype '" + name + "'; the nearest is '" + nearest_name(name, dtype_names()) + "'");
 }
 
-inline std::size_t dtype_bytes(const std::string& name) {
-  return with_dtype(name, []<class T>() { return sizeof(T); });
-}
-
 }  // namespace sym::command

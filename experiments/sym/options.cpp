@@ -91,6 +91,12 @@ std::string format_size(std::size_t bytes) {
   return unit == 0 ? std::to_string(bytes) : std::to_string(bytes) + units[unit];
 }
 
+int threads_for(std::size_t bytes) {
+  constexpr std::size_t access = 16;
+  if (bytes <= 128 * access) return 128;
+  return bytes < 32 * 512 * access ? 256 : 512;
+}
+
 int blocks_for(std::size_t bytes, int threads, int most) {
   const std::size_t per_block = static_cast<std::size_t>(threads) * 16;
   const std::size_t wanted = (bytes + per_block - 1) / per_block;

@@ -53,7 +53,7 @@ Algorithm collective(const std::string& name, const std::string& summary, std::v
 }  // namespace
 
 Registry::Registry() {
-  add(collective("all_reduce", "out = op over all PEs of in", {"one_shot", "two_shot", "ring"}, true));
+  add(collective("all_reduce", "out = op over all PEs of in", {"one_shot", "one_shot_read", "two_shot", "ring"}, true));
   add(collective("all_gather", "out = the inputs of all PEs, by rank", {"direct", "ring"}, false));
   add(collective("reduce_scatter", "out = this rank's share of op over all PEs", {"direct", "ring"}, true));
   add(collective("broadcast", "out = the root's input", {"direct", "two_shot"}, false));

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 
@@ -26,6 +27,7 @@ class Run {
         algorithm_(invocation.registry.find(options.algorithm)),
         has_machine_(!options.machine.empty() || options.backend == "cuda"),
         machine_(models::load_machine(options.machine.empty() ? "h200x2" : options.machine)) {
+    if (options_.backend == "ibgda") throw Unavailable("ibgda: " + why_unavailable("ibgda"));
     if (options_.backend == "sim" && options_.machine.empty()) {
       throw UsageError("sim needs a machine: --machine NAME or FILE (sym list shows the names)");
     }
@@ -55,9 +57,13 @@ class Run {
  private:
   std::string title() const {
     std::string text = "sym run " + options_.algorithm + " on " + options_.backend;
-    if (has_machine_) text += ", machine " + machine_.name;
+    if (has_machine_) text += ", machine " + machine_name();
     if (options_.backend == "check") text += ", schedule " + options_.schedule;
     return text;
+  }
+
+  std::string machine_name() const {
+    return machine_.name + (machine_.nodes > 1 ? "*" + std::to_string(machine_.nodes) : "");
   }
 
   std::vector<std::string> variants(int pes, std::size_t bytes) const {
@@ -79,12 +85,12 @@ class Run {
     point.data = options_.data;
     point.bytes = bytes;
     point.pes = pes;
-    point.threads = options_.threads;
+    point.threads = options_.threads > 0 ? options_.threads : threads_for(bytes);
     const int most = options_.backend == "check" ? 4
                      : options_.backend == "thread"
                          ? 2
                          : static_cast<int>(machine_.number("default_blocks"));
-    point.blocks = options_.blocks > 0 ? options_.blocks : blocks_for(bytes, options_.threads, most);
+    point.blocks = options_.blocks > 0 ? options_.blocks : blocks_for(bytes, point.threads, most);
     point.iterations = options_.iterations > 0 ? options_.iterations : options_.verify ? 3 : 0;
     point.timed = options_.backend == "thread" || options_.backend == "cuda" ? options_.timed : 0;
     if (options_.backend == "sim") {  // deterministic: one launch says it
@@ -109,8 +115,13 @@ class Run {
       throw UsageError("--inject '" + options_.inject + "': skip=PE (it leaves out a launch) or count=PE (it comes "
                        "with one element less) can be injected");
     }
-    const int pe = parse_counts(std::to_string(1 + std::stol("0" + options_.inject.substr(equals + 1))), "--inject")[0] - 1;
-    if (pe >= point.pes) throw UsageError("--inject: there is no PE " + std::to_string(pe));
+    const std::string number = options_.inject.substr(equals + 1);
+    int pe = -1;
+    const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), pe);
+    const bool whole = error == std::errc() && rest == number.data() + number.size();
+    if (!whole || pe < 0 || pe >= point.pes) {
+      throw UsageError("--inject '" + options_.inject + "': PEs are 0 to " + std::to_string(point.pes - 1));
+    }
     (what == "skip" ? point.skip_pe : point.shrink_pe) = pe;
   }
 
@@ -202,7 +213,7 @@ class Run {
   Row row_of(const Point& point, const Outcome& outcome) const {
     Row row;
     row.backend = options_.backend;
-    row.machine = has_machine_ ? machine_.name : "";
+    row.machine = has_machine_ ? machine_name() : "";
     row.algorithm = point.algorithm;
     row.variant = point.variant;
     row.pes = point.pes;

@@ -50,7 +50,7 @@ class PointRun {
     out_ = world_.template allocate<T>(shape_.out);
     const bool needs_work = point_.algorithm == "reduce_scatter" && point_.variant == "ring";
     work_ = world_.template allocate<T>(needs_work ? shape_.in : 1);
-    channel_ = world_.channel({point_.blocks});
+    channel_ = world_.channel({point_.blocks, packet_bytes()});
     result_.count = shape_.n;
     result_.bytes = std::max(shape_.in, shape_.out) * sizeof(T);
     if (point_.op == "sum") by_variant<Sum>();
@@ -65,6 +65,13 @@ class PointRun {
   }
 
  private:
+  // Of the inbox of a block: what the block sends, up to a limit, beyond which it goes in rounds.
+  std::size_t packet_bytes() const {
+    constexpr std::size_t most = std::size_t{1} << 16;
+    if (point_.variant != "one_shot") return 0;
+    const auto blocks = static_cast<std::size_t>(point_.blocks);
+    return std::min(most, shape_.n * sizeof(T) / blocks + 32);
+  }
   Group group() const {
     const std::size_t n = shape_.n - (point_.shrink_pe == world_.pe() && shape_.n > 0 ? 1 : 0);
     return Group{channel_.tagged(tag_of_point(point_, n, sizeof(T))), world_.team()};
@@ -76,6 +83,8 @@ class PointRun {
     const std::string& variant = point_.variant;
     if (point_.algorithm == "all_reduce") {
       if (variant == "one_shot") verify_and_time<Op>(AllReduceKernel<Variant::one_shot, T, Op>{group(), in_, out_, n});
+      if (variant == "one_shot_read")
+        verify_and_time<Op>(AllReduceKernel<Variant::one_shot_read, T, Op>{group(), in_, out_, n});
       if (variant == "two_shot") verify_and_time<Op>(AllReduceKernel<Variant::two_shot, T, Op>{group(), in_, out_, n});
       if (variant == "ring") verify_and_time<Op>(AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
     } else if (point_.algorithm == "reduce_scatter") {

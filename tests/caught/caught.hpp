@@ -1,0 +1,56 @@
+// Caught: kernels as users write them, each with a planted bug, and the same with the bug repaired.
+//
+// A kernel has a member `fixed`; a program launches it on every PE. programs() is the table: what kind
+// of finding the checker must make of each.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/check/run.hpp"
+#include "tests/conformance/harness.hpp"
+
+namespace sym::caught {
+
+using conformance::counters;
+using conformance::launch_of;
+using conformance::read_all;
+using conformance::write_all;
+using fiber::FiberWorld;
+
+// Which schedules must find it: every one (the detector decides by happens-before, whatever order the
+// run took), or at least `worst` (the finding needs the order that only an adversary makes).
+enum class Found { always, by_worst };
+
+struct Program {
+  std::string name;
+  std::string kind;  // of the first finding
+  int pes;
+  std::function<void(FiberWorld&, bool fixed)> run;
+  std::vector<std::string> says;  // all of it in the finding's text
+  Found found = Found::always;
+  friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
+};
+
+std::vector<Program> ordering_programs();  // transfers, fences, syncs
+std::vector<Program> barrier_programs();   // collectives without one of their barriers
+std::vector<Program> waiting_programs();   // deadlocks
+std::vector<Program> memory_programs();    // out of bounds, use after free
+
+// A world with all that these programs need: two windows of n floats, local memory, a channel.
+struct Desk {
+  static constexpr std::size_t n = 96;
+  Group group;
+  Window<float> a, b;
+  Local<float> out;
+  Signals counter;
+  explicit Desk(FiberWorld& world, int blocks = 1)
+      : group{world.channel({blocks}), world.team()},
+        a(world.allocate<float>(n)),
+        b(world.allocate<float>(n)),
+        out(world.local<float>(n)),
+        counter(counters(world, 2)) {}
+};
+
+}  // namespace sym::caught

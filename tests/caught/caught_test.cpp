@@ -1,0 +1,63 @@
+// Every planted bug is reported, and every repaired twin is silent.
+#include <gmock/gmock.h>
+
+#include "tests/caught/caught.hpp"
+
+namespace sym::caught {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<Program> programs() {
+  std::vector<Program> all;
+  for (const auto& some : {ordering_programs(), barrier_programs(), waiting_programs(), memory_programs()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+// worst, fifo and as many random seeds.
+std::vector<check::CheckOptions> schedules(int pes, std::uint64_t seeds) {
+  check::CheckOptions options;
+  options.pes = pes;
+  std::vector<check::CheckOptions> all{options};
+  options.schedule = "fifo";
+  all.push_back(options);
+  options.schedule = "random";
+  for (options.seed = 1; options.seed <= seeds; ++options.seed) all.push_back(options);
+  return all;
+}
+
+check::CheckReport run(const Program& program, const check::CheckOptions& options, bool fixed) {
+  return check::run_check(options, [&](FiberWorld& world) { program.run(world, fixed); });
+}
+
+class Caught : public testing::TestWithParam<Program> {};
+
+TEST_P(Caught, IsReported) {
+  const Program& program = GetParam();
+  for (const check::CheckOptions& options : schedules(program.pes, 20)) {
+    if (program.found == Found::by_worst && options.schedule != "worst") continue;
+    SCOPED_TRACE(options.schedule + " " + std::to_string(options.seed));
+    const check::CheckReport report = run(program, options, false);
+    ASSERT_FALSE(report.clean());
+    EXPECT_EQ(report.findings[0].kind, program.kind) << report.text();
+    for (const std::string& words : program.says) EXPECT_THAT(report.text(), HasSubstr(words));
+    // Where: a line of the planted kernel (or, for a wait inside barrier(), of the line that calls it).
+    EXPECT_THAT(report.text(), HasSubstr("_programs.cpp:"));
+  }
+}
+
+TEST_P(Caught, RepairedIsSilent) {
+  const Program& program = GetParam();
+  for (const check::CheckOptions& options : schedules(program.pes, 20)) {
+    SCOPED_TRACE(options.schedule + " " + std::to_string(options.seed));
+    EXPECT_EQ(run(program, options, true).text(), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Caught, testing::ValuesIn(programs()),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace sym::caught

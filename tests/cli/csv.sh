@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# The CSV: one schema for every backend, and what compare makes of two.
+source "$(dirname "$0")/common.bash"
+
+for backend in check thread; do
+  try 0 "$SYM" run all_reduce --backend $backend --pes 2 --sizes 1K,4K -n 2 --csv $backend.csv
+done
+try 0 "$SYM" run all_reduce --backend sim --machine h200x2 --network ports --sizes 1K,4K --csv sim.csv
+for file in check thread sim; do
+  head -1 $file.csv | cmp -s - "$SYM_SOURCE_DIR/tests/golden/csv_header.txt" || fail "header of $file.csv"
+  [ "$(wc -l <$file.csv)" = 3 ] || fail "rows of $file.csv"
+  [ "$(csv bytes $file.csv | paste -sd' ')" = "1024 4096" ] || fail "sizes of $file.csv"
+  [ "$(csv wrong $file.csv | sort -u)" = 0 ] || fail "wrong data in $file.csv"
+done
+# Exact data and one seed: the same bits on every backend.
+try 0 "$SYM" run all_reduce --backend sim --machine h200x2 --network ports --sizes 1K,4K --variant two_shot --iterations 1 --csv a.csv
+try 0 "$SYM" run all_reduce --backend check --sizes 1K,4K --variant two_shot --iterations 1 --csv b.csv
+try 0 "$SYM" run all_reduce --backend thread --sizes 1K,4K --variant two_shot --iterations 1 --csv c.csv
+[ "$(csv hash a.csv)" = "$(csv hash b.csv)" ] || fail "hashes of sim and check differ"
+[ "$(csv hash c.csv)" = "$(csv hash b.csv)" ] || fail "hashes of thread and check differ"
+# The golden bits, as the command prints them.
+while read -r variant pes hash; do
+  [ "${variant:0:1}" = "#" ] && continue
+  try 0 "$SYM" run all_reduce --data random --seed 7 --iterations 1 --bytes 20014 --dtype bf16 --pes "$pes" \
+    --variant "$variant" --backend check
+  says "hash $hash"
+done <"$SYM_SOURCE_DIR/tests/golden/bits.txt"
+
+sed 's/^/measured-/; 1s/measured-//' sim.csv >measured.csv
+try 0 "$SYM" compare measured.csv sim.csv
+says "2 points   median    0.0 %"
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "time_us") c = i } NR > 1 { $c *= 1.25 } { print }' sim.csv >slow.csv
+try 0 "$SYM" compare sim.csv slow.csv
+says "+25.0%"
+says "worst   25.0 %"
+refused "no row" -- "$SYM" compare check.csv sim.csv
+echo "a,b" >bad.csv
+refused "bad.csv:1" "no column" -- "$SYM" compare bad.csv sim.csv
+try 0 "$SYM" run all_reduce --backend check --bytes 1K --json out.json
+grep -q '"algorithm": "all_reduce"' out.json || fail "json"
+finish

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The simulator from outside: rerun alike, both networks alike, all blocks or one fibre alike, and sizes
+# that no memory holds.
+source "$(dirname "$0")/common.bash"
+sim=("$SYM" run all_reduce --backend sim)
+simgrid=true
+"$SYM" doctor | grep -q -- '-- simgrid' && simgrid=false
+network=ports
+$simgrid && network=simgrid
+
+# Two runs, byte for byte.
+for i in 1 2; do
+  try 0 "${sim[@]}" --machine dgx-h100*2 --sizes 1K:4M:x16 --variant all --network $network --csv run$i.csv
+done
+cmp run1.csv run2.csv || fail "two runs differ"
+
+# 2^33 elements: the count is right, no memory is touched, and twice the size takes twice the time.
+try 0 "${sim[@]}" --machine h200x2 --bytes 16G --dtype bf16 --no-data --network $network --csv huge.csv
+says " 8589934592 "
+[ "$(csv count huge.csv)" = 8589934592 ] || fail "count of 16G"
+[ "$(csv bytes huge.csv)" = 17179869184 ] || fail "bytes of 16G"
+try 0 "${sim[@]}" --machine h200x2 --bytes 8G --dtype bf16 --no-data --network $network --csv half.csv
+within 2 "$(csv time_us huge.csv)" "$(awk -v t="$(csv time_us half.csv)" 'BEGIN { print 2 * t }')" ||
+  fail "16G takes $(csv time_us huge.csv) us, 8G $(csv time_us half.csv)"
+try 0 "$SYM" run all_gather --backend sim --machine h200x2 --bytes 16G --dtype u8 --variant ring --no-data --network $network --csv huge.csv
+[ "$(csv count huge.csv)" = 8589934592 ] || fail "count of an all-gather of 16G"
+try 0 "${sim[@]}" --machine h200x2 --bytes 256K --no-data --network $network --csv without.csv
+try 0 "${sim[@]}" --machine h200x2 --bytes 256K --network $network --csv with.csv
+[ "$(csv time_us with.csv)" = "$(csv time_us without.csv)" ] || fail "data changes the time"
+
+# compare_all WHAT A.csv B.csv: times within 1 %, row by row.
+compare_all() {
+  paste <(csv time_us "$2") <(csv time_us "$3") >pairs
+  [ "$(wc -l <pairs)" -gt 3 ] || fail "$1: too few rows"
+  while read -r a b; do within 1 "$a" "$b" || fail "$1: $a us and $b us"; done <pairs
+}
+sizes=(--sizes 16K:64M:x8 --variant all --no-data)
+for machine in dgx-h200 h200x2 dgx-h100*2; do
+  try 0 "${sim[@]}" --machine "$machine" "${sizes[@]}" --network ports --csv ports.csv
+  $simgrid || continue
+  try 0 "${sim[@]}" --machine "$machine" "${sizes[@]}" --network simgrid --csv simgrid.csv
+  compare_all "ports and simgrid on $machine" simgrid.csv ports.csv
+done
+for machine in dgx-h200 h200x2; do
+  try 0 "${sim[@]}" --machine "$machine" "${sizes[@]}" --network ports --csv default.csv
+  try 0 "${sim[@]}" --machine "$machine" "${sizes[@]}" --network ports --blocks-exact --csv exact.csv
+  compare_all "--blocks-exact on $machine" exact.csv default.csv
+done
+
+# The same run also checks.
+try 0 "${sim[@]}" --machine dgx-h200 --bytes 64K --variant all --check --network $network
+finish

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Bad usage and bad input: exit 2, one line, what would be accepted.
+source "$(dirname "$0")/common.bash"
+run=("$SYM" run all_reduce)
+
+refused "unknown algorithm 'al_reduce'" "'all_reduce'" -- "$SYM" run al_reduce
+refused "unknown command 'rum'" "'run'" -- "$SYM" rum all_reduce
+refused "'--size'" "'--sizes'" -- "${run[@]}" --size 4K
+refused "'--blokcs=3'" "'--blocks'" -- "${run[@]}" --blokcs=3
+refused "unknown dtype 'bf17'" "'bf16'" -- "${run[@]}" --dtype bf17
+refused "unknown op 'summ'" "'sum'" -- "${run[@]}" --op summ
+refused "unknown variant 'one_shoot'" "'one_shot'" -- "${run[@]}" --variant one_shoot
+refused "unknown variant 'ringg' of all_gather" "'ring'" -- "$SYM" run all_gather --variant ringg
+refused "unknown backend 'chekc'" "'check'" -- "${run[@]}" --backend chekc
+refused "unknown schedule 'worse'" "'worst'" -- "${run[@]}" --schedule worse
+refused "unknown knob 'splits'" "'split'" -- "${run[@]}" --knobs splits
+refused "unknown network 'port'" "'ports'" -- "${run[@]}" --backend sim --machine h200x2 --network port
+refused "h200x3" "h200x2" -- "${run[@]}" --backend sim --machine h200x3
+refused "--machine" -- "${run[@]}" --backend sim
+refused "--pes '0'" -- "${run[@]}" --pes 0
+refused "--pes '-1'" -- "${run[@]}" --pes=-1
+refused "--pes '2,x'" -- "${run[@]}" --pes 2,x
+refused "3 is no multiple of the 2 bytes of bf16" -- "${run[@]}" --bytes 3 --dtype bf16
+refused "6 is no multiple of the 4 bytes of f32" -- "${run[@]}" --sizes 8,6 --dtype f32
+refused "'4Q'" -- "${run[@]}" --sizes 4Q
+refused "'4K:1K'" -- "${run[@]}" --sizes 4K:1K
+refused "--runs" -- "${run[@]}" --runs 0
+refused "--root 2" -- "$SYM" run broadcast --root 2 --pes 2
+refused "say the sizes once" -- "${run[@]}" --sizes 1K --bytes 2K
+refused "skip=PE" -- "${run[@]}" --inject jump=1
+refused "no PE 5" -- "${run[@]}" --pes 2 --inject skip=5
+refused "2" -- "${run[@]}" --backend sim --machine h200x2 --pes 3
+refused "cannot read" -- "$SYM" replay no-such-file
+refused "cannot read" -- "$SYM" compare no-such-file neither
+
+# A key that no machine has, in a file: the nearest, and the line.
+"$SYM" machine h200x2 --out machine.json >/dev/null || fail "machine --out"
+sed 's/"flag_us"/"flags_us"/' machine.json >typo.json
+refused "typo.json" "flags_us" "flag_us" -- "$SYM" machine typo.json
+refused "typo.json" "flag_us" -- "${run[@]}" --backend sim --machine typo.json
+try 0 "$SYM" machine machine.json
+
+# What is not here: exit 3.
+try 3 "${run[@]}" --backend ibgda
+try 0 "$SYM" --help
+try 0 "$SYM" run --help
+try 0 "$SYM" --version
+try 0 "$SYM" list
+says "one_shot, two_shot, ring"
+try 0 "$SYM" list --json
+try 0 "$SYM" doctor
+try 2 "$SYM"
+finish

@@ -1,0 +1,78 @@
+// Stamps cases for `check` (every schedule that the case is worth; no finding may come) and for `sim`
+// (both networks, with the race detector looking on).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "backends/check/run.hpp"
+#include "sim/child.hpp"
+#include "sim/network.hpp"
+#include "sim/run.hpp"
+#include "tests/conformance/harness.hpp"
+
+namespace sym::conformance {
+
+using FiberCase = Case<fiber::FiberWorld>;
+
+inline void on_check(const FiberCase& one) {
+  std::vector<check::CheckOptions> all(1);
+  if (one.effort == Effort::every_schedule) {
+    check::CheckOptions options;
+    options.schedule = "fifo";
+    all.push_back(options);
+    options.schedule = "random";
+    for (options.seed = 1; options.seed <= 5; ++options.seed) all.push_back(options);
+  }
+  for (int pes : one.pes) {
+    for (check::CheckOptions options : all) {
+      options.pes = pes;
+      SCOPED_TRACE(std::to_string(pes) + " PEs, " + options.schedule + ", seed " + std::to_string(options.seed));
+      Errors errors;
+      const check::CheckReport report =
+          check::run_check(options, [&](fiber::FiberWorld& world) { one.program(world, errors); });
+      ASSERT_EQ(report.text(), "");
+      ASSERT_EQ(errors.text(), "");
+    }
+  }
+}
+
+inline void on_sim(const FiberCase& one, const std::string& network) {
+  if (network == "simgrid" && !sim::have_simgrid()) GTEST_SKIP() << "this build has no SimGrid";
+  for (int pes : one.pes) {
+    SCOPED_TRACE(std::to_string(pes) + " PEs");
+    const std::string wrong = sim::run_in_child([&] {
+      sim::SimOptions options;
+      options.machine = models::load_machine(pes <= 8 ? "dgx-h200" : "dgx-h100*5");
+      options.pes = pes;
+      options.network = network;
+      options.fibres = pes % 2;  // of odd worlds, a fibre stands for all blocks of a symmetric launch
+      options.check = true;
+      Errors errors;
+      const sim::SimReport report =
+          sim::run_sim(options, [&](fiber::FiberWorld& world) { one.program(world, errors); });
+      std::string text = errors.text();
+      for (const fiber::Finding& finding : report.findings) text += finding.text + "\n";
+      return text;
+    });
+    ASSERT_EQ(wrong, "");
+  }
+}
+
+class OnCheck : public testing::TestWithParam<FiberCase> {};
+class OnSim : public testing::TestWithParam<FiberCase> {};
+inline std::string name_of(const testing::TestParamInfo<FiberCase>& info) { return info.param.name; }
+
+}  // namespace sym::conformance
+
+#define SYM_STAMP_FIBER(GROUP, CASES)                                                                  \
+  namespace {                                                                                          \
+  class GROUP##OnCheck : public sym::conformance::OnCheck {};                                         \
+  class GROUP##OnSim : public sym::conformance::OnSim {};                                             \
+  TEST_P(GROUP##OnCheck, Works) { sym::conformance::on_check(GetParam()); }                            \
+  TEST_P(GROUP##OnSim, WorksOnSimgrid) { sym::conformance::on_sim(GetParam(), "simgrid"); }            \
+  TEST_P(GROUP##OnSim, WorksOnPorts) { sym::conformance::on_sim(GetParam(), "ports"); }                \
+  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnCheck, testing::ValuesIn(CASES<sym::fiber::FiberWorld>()),    \
+                           sym::conformance::name_of);                                                 \
+  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnSim, testing::ValuesIn(CASES<sym::fiber::FiberWorld>()),      \
+                           sym::conformance::name_of);                                                 \
+  }

@@ -1,0 +1,141 @@
+// What the simulator says a verb takes is what sim/time_policy.hpp documents, to the last digit.
+#include "sim/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstring>
+#include <cstdlib>
+
+#include "core/collective/barrier.hpp"
+#include "core/error.hpp"
+#include "sim/child.hpp"
+#include "sim/network.hpp"
+
+namespace sym::sim {
+namespace {
+
+const models::Machine& machine() {
+  static const models::Machine one = models::load_machine("h200x2");
+  return one;
+}
+double us(const char* key) { return machine().number(key); }
+double rate(const char* key) { return machine().number(key) * 1e3; }  // bytes a microsecond
+
+// Time from the launch to the end of `kernel` on each PE, in a process of its own.
+template <class Kernel>
+std::vector<double> times_us(const std::string& network, std::size_t n, int blocks, Kernel kernel) {
+  const std::string bytes = run_in_child([&] {
+    SimOptions options;
+    options.machine = machine();
+    options.pes = 2;
+    options.network = network;
+    options.data = false;
+    std::vector<double> times(2);
+    const SimReport report = run_sim(options, [&](fiber::FiberWorld& world) {
+      const auto to = world.allocate<std::uint8_t>(n);
+      const auto from = world.allocate<std::uint8_t>(n);
+      const Group group{world.channel({blocks}), world.team()};
+      world.barrier();
+      const double begin = world.mark_us();
+      world.launch({.name = "timed", .blocks = blocks},
+                   [=](fiber::FiberBlock& block) { kernel(block, group, to, from); });
+      times[static_cast<std::size_t>(world.pe())] = world.mark_us() - begin;
+    });
+    if (!report.findings.empty()) throw Failure(report.findings[0].text);
+    return std::string(reinterpret_cast<const char*>(times.data()), 2 * sizeof(double));
+  });
+  std::vector<double> times(2);
+  std::memcpy(times.data(), bytes.data(), bytes.size());
+  return times;
+}
+
+using F = fiber::FiberBlock;
+using W = Window<std::uint8_t>;
+
+class SimTime : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == "simgrid" && !have_simgrid()) GTEST_SKIP() << "this build has no SimGrid";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Networks, SimTime, testing::Values("ports", "simgrid"),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(SimTime, OnePutTakesLatencyAndBytesOverBandwidth) {
+  for (std::size_t n : {std::size_t{16}, std::size_t{100000}, std::size_t{1} << 28}) {
+    const auto times = times_us(GetParam(), n, 1, [](F& block, const Group&, W to, W from) {
+      if (block.pe() == 0) block.put(to, from, to.all(), 1);
+      block.quiet();
+    });
+    const double wanted = us("launch_us") + static_cast<double>(n) / rate("sm_write_gbps") + us("release_us") + us("sync_us");
+    EXPECT_NEAR(times[0], wanted, 1e-6 * wanted) << n;
+    EXPECT_NEAR(times[1], us("launch_us"), 1e-6);
+  }
+}
+
+TEST_P(SimTime, ManyBlocksReachThePortAndNoMore) {
+  constexpr std::size_t n = std::size_t{1} << 26;
+  const auto times = times_us(GetParam(), n, 64, [](F& block, const Group&, W to, W from) {
+    const Range part = chunk(to.all(), block.index(), block.count());
+    if (block.pe() == 0) block.put(to, from, part, 1);
+    block.quiet();
+  });
+  const double wanted = us("launch_us") + static_cast<double>(n) / rate("port_gbps") + us("release_us") + us("sync_us");
+  EXPECT_NEAR(times[0], wanted, 1e-6 * wanted);
+}
+
+TEST_P(SimTime, OneGetTakesALoadAndBytesOverBandwidth) {
+  constexpr std::size_t n = 1000000;
+  const auto times = times_us(GetParam(), n, 1, [](F& block, const Group&, W to, W from) {
+    if (block.pe() == 0) block.get(to, from, to.all(), 1);
+    block.quiet();
+  });
+  const double wanted = us("launch_us") + us("load_remote_us") + static_cast<double>(n) / rate("sm_read_gbps") + us("sync_us");
+  EXPECT_NEAR(times[0], wanted, 1e-6 * wanted);
+}
+
+TEST_P(SimTime, OneSignalTakesReleaseAndFlag) {
+  const auto times = times_us(GetParam(), 1, 1, [](F& block, const Group& group, W, W) {
+    if (block.pe() == 0) block.signal(group.channel.steps, 0, 1);
+    if (block.pe() == 1) block.wait_until(group.channel.steps, 0, group.team);
+  });
+  const double there = us("launch_us") + us("load_local_us") + us("release_us") + us("flag_us");
+  EXPECT_NEAR(times[1], there + us("sync_us"), 1e-6);
+}
+
+TEST_P(SimTime, PutSignalIsSeenAfterItsPayload) {
+  constexpr std::size_t n = 1000000;
+  const auto times = times_us(GetParam(), n, 1, [](F& block, const Group& group, W to, W from) {
+    if (block.pe() == 0) block.put_signal(to, from, to.all(), group.channel.steps, 0, 1);
+    if (block.pe() == 1) block.wait_until(group.channel.steps, 0, group.team);
+  });
+  const double there = us("launch_us") + us("load_local_us") + static_cast<double>(n) / rate("sm_write_gbps") +
+                       us("release_us") + us("flag_us");
+  EXPECT_NEAR(times[1], there + us("sync_us"), 1e-6 * there);
+}
+
+TEST(Sim, RefusesMorePesThanGpusAndUnknownNetworks) {
+  SimOptions options;
+  options.machine = machine();
+  options.pes = 3;
+  options.network = "ports";
+  EXPECT_THROW((void)run_sim(options, [](fiber::FiberWorld&) {}), UsageError);
+  options.pes = 2;
+  options.network = "port";
+  EXPECT_THROW((void)run_sim(options, [](fiber::FiberWorld&) {}), UsageError);
+}
+
+TEST(Child, ReturnsItsStringAndItsErrors) {
+  EXPECT_EQ(run_in_child([] { return std::string(100000, 'x'); }), std::string(100000, 'x'));
+  EXPECT_EQ(run_in_child([] { return std::string("a\0b", 3); }), std::string("a\0b", 3));
+  EXPECT_THROW(run_in_child([]() -> std::string { throw UsageError("u"); }), UsageError);
+  EXPECT_THROW(run_in_child([]() -> std::string { throw Unavailable("n"); }), Unavailable);
+  EXPECT_THROW(run_in_child([]() -> std::string { throw Failure("f"); }), Failure);
+  EXPECT_THROW(run_in_child([]() -> std::string { std::abort(); }), Failure);
+  EXPECT_THROW(run_in_child([]() -> std::string { _exit(3); }), Failure);
+}
+
+}  // namespace
+}  // namespace sym::sim
