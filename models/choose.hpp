@@ -8,9 +8,9 @@
 
 namespace sym::models {
 
-// A barrier among PEs of one node: a release and a flag.
+// A barrier among PEs of one node: an epoch, a release, a flag, and the poll that sees it.
 inline double barrier_us(const Machine& machine) {
-  return machine.number("release_us") + machine.number("flag_us");
+  return 2 * machine.number("load_local_us") + machine.number("release_us") + machine.number("flag_us");
 }
 
 // Time of an all-reduce of `bytes` on `pes` PEs of one node, without contention (Thakur et al., 2005,
@@ -21,7 +21,7 @@ inline double all_reduce_us(const Machine& machine, const std::string& variant, 
   const double others = pes - 1;
   if (variant == "one_shot") {  // packets: flags double the bytes, and nobody waits for a barrier
     const double local_us = 1e-3 / machine.number("hbm_gbps");
-    return 2 * machine.number("load_local_us") + machine.number("flag_us") +
+    return 3 * machine.number("load_local_us") + machine.number("flag_us") +
            2 * others * bytes * per_byte_us + 2 * pes * bytes * local_us;
   }
   if (variant == "one_shot_read") {

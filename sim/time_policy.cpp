@@ -16,6 +16,7 @@ Costs::Costs(const models::Machine& machine) {
   const auto seconds = [&](const char* key) { return machine.number(key) * 1e-6; };
   const auto rate = [&](const char* key) { return machine.number(key) * 1e9; };
   launch_s = seconds("launch_us");
+  ramp_s = machine.number_or("ramp_us", 0) * 1e-6;
   flag_s = seconds("flag_us");
   release_s = seconds("release_us");
   load_local_s = seconds("load_local_us");
@@ -54,11 +55,12 @@ void TimePolicy::ready(Engine&, Agent& agent) {
 
 void TimePolicy::woken(Engine&, Agent& agent) {
   if (agent.step.verb == Verb::quiet) state(agent).clean = true;
-  double cost_s = agent.block >= 0 ? costs_.sync_s : 0;
+  // The poll that sees the flag is a load that began before it came.
+  double cost_s = agent.block < 0 ? 0 : costs_.sync_s + (agent.step.verb == Verb::quiet ? 0 : costs_.load_local_s);
   if (agent.step.verb == Verb::reduce_packets) {
     // Reads the flags and data of every member's message, and writes the result.
     const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
-    cost_s += costs_.load_local_s + bytes / std::min(costs_.sm_local * agent.weight, costs_.hbm);
+    cost_s += bytes / std::min(costs_.sm_local * agent.weight, costs_.hbm);
   }
   at(now_s_ + cost_s, What::resume, &agent, nullptr);
 }
@@ -81,14 +83,17 @@ double TimePolicy::cost_s(Agent& agent) {
   switch (agent.step.verb) {
     case Verb::start:
       mine = AgentState{};
-      return costs_.launch_s;
+      return costs_.launch_s + costs_.ramp_s;
+    case Verb::enter:
+    case Verb::leave:
+      return costs_.load_local_s;
     case Verb::signal:
     case Verb::put_signal:
       return costs_.load_local_s +
              (std::exchange(mine.clean, false) || agent.step.verb == Verb::put_signal ? 0
                                                                                        : costs_.release_s);
     case Verb::put_packets:
-      return costs_.load_local_s;  // its epoch
+      return 2 * costs_.load_local_s;  // its epoch, then the source
     case Verb::reduce_packets:
       return 0;  // what it costs, it costs when the messages are there: woken
     case Verb::transform:

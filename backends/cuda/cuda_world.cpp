@@ -1,5 +1,7 @@
 #include "backends/cuda/cuda_world.hpp"
 
+#include "core/debug.hpp"
+
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #define SYM_HAS_NVTX 1
@@ -130,6 +132,9 @@ CudaWorld::CudaWorld(Bootstrap& bootstrap, std::unique_ptr<Heap> heap, DeviceSha
   set_wait_limit_ms(wait_limit_from_environment_ms());
   for (cudaEvent_t& mark : impl_->marks) SYM_CHECK_CUDA(cudaEventCreate(&mark));
   SYM_CHECK_CUDA(cudaEventRecord(impl_->marks[0], stream(0)));
+  debug_info("PE " + std::to_string(pe()) + " of " + std::to_string(n_pes()) + " on GPU " +
+             std::to_string(share_.device) + ", shared by " + std::to_string(share_.pes) +
+             "; heap of " + std::to_string(impl_->heap->size_bytes() >> 20) + " MiB");
   bootstrap_.barrier();
 }
 

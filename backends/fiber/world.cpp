@@ -54,7 +54,10 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   channel.busy = allocate_control<std::uint64_t>(slots);
   if (request.packet_bytes > 0) {
     Packets& inbox = channel.inbox;
-    inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16;
+    // A fibre that stands for several blocks has their inboxes.
+    const bool merge = shared_.fibres > 0 && shared_.fibres < request.blocks;
+    const int each = merge ? (request.blocks + shared_.fibres - 1) / shared_.fibres : 1;
+    inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16 * static_cast<std::size_t>(each);
     inbox.lanes = channel.barriers;  // the same shape; tables of its own
     for (auto* table : {&inbox.lanes.words, &inbox.lanes.sent, &inbox.lanes.seen}) {
       *table = allocate_control<std::uint64_t>(words);

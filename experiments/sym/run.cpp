@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "core/debug.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "experiments/sym/backends.hpp"
@@ -41,12 +42,13 @@ class Run {
   }
 
   int run() {
-    print_header(stdout, title());
     if (options_.backend == "cuda") {
       run_cuda();
     } else {
       run_hosts();
     }
+    // On GPUs one process of the job, PE 0, has the rows; the others have nothing to say.
+    if (rows_.empty()) return status_;
     if (!options_.csv.empty()) write_csv(options_.csv, rows_);
     if (!options_.json.empty()) write_json(options_.json, rows_);
     for (const std::string& note : last_notes_) fmt::print("# {}\n", note);
@@ -101,6 +103,8 @@ class Run {
     if (point.root >= pes) {
       throw UsageError("--root " + std::to_string(point.root) + " is no rank of " + std::to_string(pes) + " PEs");
     }
+    debug_info(fmt::format("{} of {} bytes: variant {}, {} blocks of {} threads", point.algorithm, bytes, variant,
+                           point.blocks, point.threads));
     point.graph = options_.graph;
     point.seed = options_.seed;
     parse_inject(point);
@@ -175,6 +179,7 @@ class Run {
     }
     last_notes_ = outcome.notes;
     if (print || bad) {
+      if (rows_.empty()) print_header(stdout, title());
       rows_.push_back(row_of(point, outcome));
       print_row(stdout, rows_.back());
     }

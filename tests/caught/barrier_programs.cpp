@@ -35,8 +35,8 @@ void missing_exit(FiberWorld& world, bool fixed) {
   repeat(world, desk, OneShot{desk, true, fixed});
 }
 
-// Blocks of equal index meet; then block b reads what another block of the peer has written. Repaired,
-// it reads the part of its own index.
+// Blocks of equal index meet; then block b reads what another block of the peer has written.
+// Repaired, it reads the part of its own index.
 struct OtherBlock {
   Desk desk;
   bool fixed;
@@ -72,8 +72,8 @@ void two_blocks(FiberWorld& world, bool fixed) {
   world.launch(launch_of("blocks", 2), Kernel{desk, fixed});
 }
 
-// The host rewrites the input while peers may still read it: it waits for its own launch, which (without
-// an exit barrier) says nothing of theirs.
+// The host rewrites the input while peers may still read it: it waits for its own launch, which
+// (without an exit barrier) says nothing of theirs.
 void host_rewrites(FiberWorld& world, bool fixed) {
   const Desk desk(world);
   const OneShot kernel{desk, true, fixed};
@@ -84,11 +84,23 @@ void host_rewrites(FiberWorld& world, bool fixed) {
 }  // namespace
 
 std::vector<Program> barrier_programs() {
-  return {{"missing_entry_barrier", "race", 3, missing_entry, {"transform", "reduce", "a barrier or a signal is missing"}},
-          {"missing_exit_barrier", "race", 3, missing_exit, {"transform", "reduce", "a barrier or a signal is missing"}},
+  return {{"missing_entry_barrier",
+           "race",
+           3,
+           missing_entry,
+           {"transform", "reduce", "a barrier or a signal is missing"}},
+          {"missing_exit_barrier",
+           "race",
+           3,
+           missing_exit,
+           {"transform", "reduce", "a barrier or a signal is missing"}},
           {"host_rewrites_input", "race", 2, host_rewrites, {"host", "reduce"}},
           {"barrier_for_other_blocks", "race", 2, two_blocks<OtherBlock>, {"transform", "reduce"}},
-          {"barrier_for_own_other_block", "race", 2, two_blocks<OwnOtherBlock>, {"different blocks of one PE"}}};
+          {"barrier_for_own_other_block",
+           "race",
+           2,
+           two_blocks<OwnOtherBlock>,
+           {"different blocks of one PE"}}};
 }
 
 }  // namespace sym::caught

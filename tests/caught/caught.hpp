@@ -1,7 +1,7 @@
 // Caught: kernels as users write them, each with a planted bug, and the same with the bug repaired.
 //
-// A kernel has a member `fixed`; a program launches it on every PE. programs() is the table: what kind
-// of finding the checker must make of each.
+// A kernel has a member `fixed`; a program launches it on every PE. programs() is the table: what
+// kind of finding the checker must make of each.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ using conformance::read_all;
 using conformance::write_all;
 using fiber::FiberWorld;
 
-// Which schedules must find it: every one (the detector decides by happens-before, whatever order the
-// run took), or at least `worst` (the finding needs the order that only an adversary makes).
+// Which schedules must find it: every one (the detector decides by happens-before, whatever order
+// the run took), or at least `worst` (the finding needs the order that only an adversary makes).
 enum class Found { always, by_worst };
 
 struct Program {
@@ -28,7 +28,8 @@ struct Program {
   std::string kind;  // of the first finding
   int pes;
   std::function<void(FiberWorld&, bool fixed)> run;
-  std::vector<std::string> says;  // all of it in the finding's text
+  std::vector<std::string> says;  // all of it in the text
+  std::string hint = "";          // what to do about it: in the text of the deterministic schedules
   Found found = Found::always;
   friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };

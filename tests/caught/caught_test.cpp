@@ -1,7 +1,7 @@
 // Every planted bug is reported, and every repaired twin is silent.
-#include <gmock/gmock.h>
-
 #include "tests/caught/caught.hpp"
+
+#include <gmock/gmock.h>
 
 namespace sym::caught {
 namespace {
@@ -10,7 +10,8 @@ using testing::HasSubstr;
 
 std::vector<Program> programs() {
   std::vector<Program> all;
-  for (const auto& some : {ordering_programs(), barrier_programs(), waiting_programs(), memory_programs()}) {
+  for (const auto& some :
+       {ordering_programs(), barrier_programs(), waiting_programs(), memory_programs()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
@@ -43,7 +44,11 @@ TEST_P(Caught, IsReported) {
     ASSERT_FALSE(report.clean());
     EXPECT_EQ(report.findings[0].kind, program.kind) << report.text();
     for (const std::string& words : program.says) EXPECT_THAT(report.text(), HasSubstr(words));
-    // Where: a line of the planted kernel (or, for a wait inside barrier(), of the line that calls it).
+    if (options.schedule != "random") {
+      EXPECT_THAT(report.text(), HasSubstr(program.hint));
+    }
+    // Where: a line of the planted kernel (or, for a wait inside barrier(), of the line that calls
+    // it).
     EXPECT_THAT(report.text(), HasSubstr("_programs.cpp:"));
   }
 }

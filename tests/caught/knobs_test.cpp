@@ -1,5 +1,6 @@
-// Each knob of `worst` finds a bug that nothing else of it finds: programs whose values come out right
-// with every other knob on, and wrong with this one. Races are not looked for here: values alone count.
+// Each knob of `worst` finds a bug that nothing else of it finds: programs whose values come out
+// right with every other knob on, and wrong with this one. Races are not looked for here: values
+// alone count.
 #include <gtest/gtest.h>
 
 #include "core/collective/barrier.hpp"
@@ -35,7 +36,8 @@ void rewrites(FiberWorld& world, Errors& errors) {
   write_all(world, desk.b, data(1));
   write_all(world, desk.out, data(2));
   world.launch(launch_of("rewrites"), Rewrites{desk});
-  if (world.pe() == 1) expect_equal(errors, "what was put", read_all(world, desk.a, Desk::n), data(1));
+  if (world.pe() == 1)
+    expect_equal(errors, "what was put", read_all(world, desk.a, Desk::n), data(1));
 }
 
 // late_delivery: a signal that no fence puts behind the data.
@@ -55,7 +57,8 @@ struct Unfenced {
 void unfenced(FiberWorld& world, Errors& errors) {
   const Desk desk(world);
   world.launch(launch_of("unfenced"), Unfenced{desk});
-  if (world.pe() == 1) expect_equal(errors, "what was signalled", read_all(world, desk.out, 1), {1.0F});
+  if (world.pe() == 1)
+    expect_equal(errors, "what was signalled", read_all(world, desk.out, 1), {1.0F});
 }
 
 // split: the last element is taken for a flag that says that the others are there.
@@ -94,18 +97,22 @@ struct LockStep {
   SYM_FN void operator()(B& block) const {
     const Range one{launch, 1};
     if (block.pe() == 0) block.transform(desk.a, all, detail::Identity{}, source);
-    if (block.pe() == 1) block.reduce(desk.b.at(0), desk.a, one, desk.group.team.only(0), Sum{});
+    block.sync();
+    if (block.pe() == 1) block.reduce(desk.b, desk.a, one, desk.group.team.only(0), Sum{});
   }
 };
 void lock_step(FiberWorld& world, Errors& errors) {
   const Desk desk(world);
   std::vector<float> wanted;
+  std::vector<Local<float>> sources;
   for (std::size_t launch = 0; launch < 3; ++launch) {
-    const auto source = world.local<float>(Desk::n);
-    write_all(world, source, data(static_cast<int>(launch)));
+    sources.push_back(world.local<float>(Desk::n));
+    write_all(world, sources[launch], data(static_cast<int>(launch)));
     wanted.push_back(data(static_cast<int>(launch))[launch]);
-    world.barrier();
-    world.launch(launch_of("lock step"), LockStep{desk, source, launch});
+  }
+  world.barrier();
+  for (std::size_t launch = 0; launch < 3; ++launch) {
+    world.launch(launch_of("lock step"), LockStep{desk, sources[launch], launch});
   }
   if (world.pe() == 1) expect_equal(errors, "samples", read_all(world, desk.b, 3), wanted);
 }
@@ -129,7 +136,8 @@ void fetched_again(FiberWorld& world, Errors& errors) {
   world.launch(launch_of("again"), FetchedAgain{desk});
   std::vector<float> wanted = data(1);
   std::vector<float> got = read_all(world, desk.out, Desk::n);
-  for (std::size_t i : {std::size_t{0}, std::size_t{1}, Desk::n - 2, Desk::n - 1}) got[i] = wanted[i];
+  for (std::size_t i : {std::size_t{0}, std::size_t{1}, Desk::n - 2, Desk::n - 1})
+    got[i] = wanted[i];
   if (world.pe() == 1) expect_equal(errors, "the copy", got, wanted);
 }
 
@@ -139,15 +147,17 @@ struct KnobProgram {
   void (*run)(FiberWorld&, Errors&);
 };
 const std::vector<KnobProgram>& table() {
-  static const std::vector<KnobProgram> programs{{"late_source", &check::Knobs::late_source, rewrites},
-                                            {"late_delivery", &check::Knobs::late_delivery, unfenced},
-                                            {"split", &check::Knobs::split, flag_inside},
-                                            {"skew", &check::Knobs::skew, lock_step},
-                                            {"poison", &check::Knobs::poison, fetched_again}};
+  static const std::vector<KnobProgram> programs{
+      {"late_source", &check::Knobs::late_source, rewrites},
+      {"late_delivery", &check::Knobs::late_delivery, unfenced},
+      {"split", &check::Knobs::split, flag_inside},
+      {"skew", &check::Knobs::skew, lock_step},
+      {"poison", &check::Knobs::poison, fetched_again}};
   return programs;
 }
 
-bool right(const KnobProgram& program, const check::Knobs& knobs, const std::string& schedule = "worst") {
+bool right(const KnobProgram& program, const check::Knobs& knobs,
+           const std::string& schedule = "worst") {
   check::CheckOptions options;
   options.schedule = schedule;
   options.knobs = knobs;
@@ -159,7 +169,8 @@ bool right(const KnobProgram& program, const check::Knobs& knobs, const std::str
   return errors.text().empty();
 }
 
-// What a knob needs to show itself: to read late, to split or to poison, delivery must be late as well.
+// What a knob needs to show itself: to read late, to split or to poison, delivery must be late as
+// well.
 check::Knobs alone(bool check::Knobs::*knob) {
   check::Knobs knobs{false, false, false, false, false};
   knobs.*knob = true;
@@ -175,7 +186,8 @@ TEST(Knobs, EachFindsWhatNoOtherFinds) {
     EXPECT_FALSE(right(program, check::Knobs{})) << "worst does not find it";
     EXPECT_TRUE(right(program, others)) << "found without the knob";
     EXPECT_FALSE(right(program, alone(program.knob))) << "the knob alone does not find it";
-    EXPECT_TRUE(right(program, check::Knobs{false, false, false, false, false})) << "found with no knob at all";
+    EXPECT_TRUE(right(program, check::Knobs{false, false, false, false, false}))
+        << "found with no knob at all";
     EXPECT_TRUE(right(program, check::Knobs{}, "fifo")) << "found in order";
     for (const KnobProgram& other : table()) {
       const check::Knobs knobs = alone(other.knob);

@@ -22,7 +22,8 @@ struct ToNobody {
   bool fixed;
   template <Block B>
   SYM_FN void operator()(B& block) const {
-    block.put(desk.a, desk.b, Range{0, 8}, fixed ? (block.pe() + 1) % block.n_pes() : block.pe() + 1);
+    block.put(desk.a, desk.b, Range{0, 8},
+              fixed ? (block.pe() + 1) % block.n_pes() : block.pe() + 1);
     barrier(block, desk.group);
   }
 };
@@ -73,11 +74,16 @@ void use_after_free(FiberWorld& world, bool fixed) {
 }  // namespace
 
 std::vector<Program> memory_programs() {
-  return {{"out_of_bounds_put", "error", 2, one_launch<PutTooFar>, {"out of bounds", "[192, 388)", "384 bytes on PE 1"}},
-          {"no_such_pe", "error", 2, one_launch<ToNobody>, {"out of bounds: PE 2 of 2"}},
-          {"out_of_bounds_slot", "error", 2, one_launch<SlotTooFar>, {"signal slot 2 of a table of 2"}},
-          {"out_of_bounds_local", "error", 2, one_launch<LocalTooFar>, {"out of bounds", "local"}},
-          {"use_after_free", "error", 2, use_after_free, {"use after free", "put"}}};
+  return {
+      {"out_of_bounds_put",
+       "error",
+       2,
+       one_launch<PutTooFar>,
+       {"out of bounds", "[192, 388)", "384 bytes on PE 1"}},
+      {"no_such_pe", "error", 2, one_launch<ToNobody>, {"out of bounds: PE 2 of 2"}},
+      {"out_of_bounds_slot", "error", 2, one_launch<SlotTooFar>, {"signal slot 2 of a table of 2"}},
+      {"out_of_bounds_local", "error", 2, one_launch<LocalTooFar>, {"out of bounds", "local"}},
+      {"use_after_free", "error", 2, use_after_free, {"use after free", "put"}}};
 }
 
 }  // namespace sym::caught

@@ -1,6 +1,7 @@
-// A user's program with a planted bug: `sym_caught run missing_entry_barrier --backend check` reports a
-// race that never shows in the data. An all-reduce that prepares its own input, and then reads its
-// peers' without waiting for them: each PE's input is the same every time, so stale values are right.
+// A user's program with a planted bug: `sym_caught run missing_entry_barrier --backend check`
+// reports a race that never shows in the data. An all-reduce that prepares its own input, and then
+// reads its peers' without waiting for them: each PE's input is the same every time, so stale
+// values are right.
 //
 // `missing_entry_barrier_fixed` has the barrier, and passes.
 #include <vector>
@@ -50,7 +51,8 @@ PointResult program(W& world, const Point& point) {
   std::vector<std::vector<float>> inputs;
   std::vector<float> mine(n);
   for (int pe = 0; pe < world.n_pes(); ++pe) {
-    inputs.push_back(sym::command::exact_pattern<float, sym::Sum>({point.seed, 0, world.n_pes()}, pe));
+    inputs.push_back(
+        sym::command::exact_pattern<float, sym::Sum>({point.seed, 0, world.n_pes()}, pe));
   }
   sym::command::fill(mine.data(), n, inputs[static_cast<std::size_t>(world.pe())], 0);
   world.write(source, mine.data(), n);
@@ -90,7 +92,8 @@ sym::command::Algorithm algorithm(const char* name, const char* summary) {
 
 int main(int argc, char** argv) {
   sym::command::Registry registry;
-  registry.add(algorithm<false>("missing_entry_barrier", "an all-reduce that does not wait for its peers' input"));
+  registry.add(algorithm<false>("missing_entry_barrier",
+                                "an all-reduce that does not wait for its peers' input"));
   registry.add(algorithm<true>("missing_entry_barrier_fixed", "the same, repaired"));
   return sym::command::main_command(argc, argv, registry);
 }

@@ -94,7 +94,8 @@ struct PutPut {
   }
 };
 
-// NVIDIA/nvshmem#84: one counter for two chunks; the first signal to come may be the second chunk's.
+// NVIDIA/nvshmem#84: one counter for two chunks; the first signal to come may be the second
+// chunk's.
 struct OneCounter {
   Desk desk;
   bool fixed;
@@ -125,13 +126,34 @@ void one_launch(FiberWorld& world, bool fixed) {
 }  // namespace
 
 std::vector<Program> ordering_programs() {
-  return {{"put_then_signal", "race", 2, one_launch<PutSignal>, {"put", "transform", "call fence(1)"}},
-          {"source_reuse_before_quiet", "race", 2, one_launch<SourceReuse>, {"put", "transform", "quiet() completes it"}},
-          {"get_read_before_quiet", "race", 2, one_launch<GetThenRead>, {"get", "transform", "quiet() completes it"}},
-          {"missing_sync", "missing-sync", 1, one_launch<Neighbour>, {"MISSING SYNC", "call sync()"}},
-          {"missing_sync_before_put", "missing-sync", 2, one_launch<PutOfFresh>, {"MISSING SYNC", "put"}},
-          {"two_puts_one_place", "race", 2, one_launch<PutPut>, {"put vs put"}},
-          {"one_counter_two_chunks", "race", 2, one_launch<OneCounter>, {"put_signal", "transform"}, Found::by_worst}};
+  return {
+      {"put_then_signal", "race", 2, one_launch<PutSignal>, {"put", "transform"}, "call fence(1)"},
+      {"source_reuse_before_quiet",
+       "race",
+       2,
+       one_launch<SourceReuse>,
+       {"put", "transform"},
+       "quiet() completes it"},
+      {"get_read_before_quiet",
+       "race",
+       2,
+       one_launch<GetThenRead>,
+       {"get", "transform"},
+       "quiet() completes it"},
+      {"missing_sync", "missing-sync", 1, one_launch<Neighbour>, {"MISSING SYNC", "call sync()"}},
+      {"missing_sync_before_put",
+       "missing-sync",
+       2,
+       one_launch<PutOfFresh>,
+       {"MISSING SYNC", "put"}},
+      {"two_puts_one_place", "race", 2, one_launch<PutPut>, {"put vs put"}},
+      {"one_counter_two_chunks",
+       "race",
+       2,
+       one_launch<OneCounter>,
+       {"put_signal", "transform"},
+       "",
+       Found::by_worst}};
 }
 
 }  // namespace sym::caught

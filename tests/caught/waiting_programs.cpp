@@ -64,17 +64,26 @@ void one_launch(FiberWorld& world, bool fixed) {
 void one_skips(FiberWorld& world, bool fixed) {
   const Desk desk(world);
   for (int launch = 0; launch < 2; ++launch) {
-    if (fixed || world.pe() != 2 || launch != 1) world.launch(launch_of("meets"), Meets{desk, fixed});
+    if (fixed || world.pe() != 2 || launch != 1)
+      world.launch(launch_of("meets"), Meets{desk, fixed});
   }
 }
 
 }  // namespace
 
 std::vector<Program> waiting_programs() {
-  return {{"wrong_slot", "deadlock", 2, one_launch<WrongSlot>, {"PE 1 block 0", "slot 1", "expected 1, seen 0"}},
+  return {{"wrong_slot",
+           "deadlock",
+           2,
+           one_launch<WrongSlot>,
+           {"PE 1 block 0", "slot 1", "expected 1, seen 0"}},
           {"signal_missing", "deadlock", 2, one_launch<SignalMissing>, {"slot 0", "missing: PE 0"}},
           {"wait_cycle", "deadlock", 2, one_launch<Cycle>, {"DEADLOCK", "no signal is on its way"}},
-          {"one_pe_skips", "deadlock", 3, one_skips, {"missing: PE 2", "expected 2, seen 1", "slot 0"}}};
+          {"one_pe_skips",
+           "deadlock",
+           3,
+           one_skips,
+           {"missing: PE 2", "expected 2, seen 1", "slot 0"}}};
 }
 
 }  // namespace sym::caught

@@ -28,7 +28,7 @@ refused "--runs" -- "${run[@]}" --runs 0
 refused "--root 2" -- "$SYM" run broadcast --root 2 --pes 2
 refused "say the sizes once" -- "${run[@]}" --sizes 1K --bytes 2K
 refused "skip=PE" -- "${run[@]}" --inject jump=1
-refused "no PE 5" -- "${run[@]}" --pes 2 --inject skip=5
+refused "skip=5" "PEs are 0 to 1" -- "${run[@]}" --pes 2 --inject skip=5
 refused "2" -- "${run[@]}" --backend sim --machine h200x2 --pes 3
 refused "cannot read" -- "$SYM" replay no-such-file
 refused "cannot read" -- "$SYM" compare no-such-file neither
@@ -46,7 +46,7 @@ try 0 "$SYM" --help
 try 0 "$SYM" run --help
 try 0 "$SYM" --version
 try 0 "$SYM" list
-says "one_shot, two_shot, ring"
+says "one_shot, one_shot_read, two_shot, ring"
 try 0 "$SYM" list --json
 try 0 "$SYM" doctor
 try 2 "$SYM"

@@ -1,9 +1,9 @@
 // The same bits everywhere: a seeded bf16 all-reduce of random data against each variant's own
-// definition, and against hashes that every backend of every build must reproduce (tests/golden/bits.txt).
-#include "tests/conformance/cases_bits.hpp"
-
+// definition, and against hashes that every backend of every build must reproduce
+// (tests/golden/bits.txt).
 #include <gtest/gtest.h>
 
+#include "tests/conformance/cases_bits.hpp"
 #include "tests/conformance/stamp_fiber.hpp"
 #include "tests/conformance/stamp_thread.hpp"
 
@@ -27,7 +27,8 @@ TEST_P(Bits, OnThread) {
   BitsResult result;
   thread::ThreadOptions options;
   options.pes = GetParam().pes;
-  thread::run_threads(options, [&](thread::ThreadWorld& world) { hash_all_reduce(world, GetParam(), result); });
+  thread::run_threads(
+      options, [&](thread::ThreadWorld& world) { hash_all_reduce(world, GetParam(), result); });
   expect_golden(result);
 }
 
@@ -50,7 +51,8 @@ TEST_P(Bits, OnSim) {
   options.machine = models::load_machine("dgx-h200");
   options.pes = GetParam().pes;
   options.network = "ports";
-  (void)sim::run_sim(options, [&](fiber::FiberWorld& world) { hash_all_reduce(world, GetParam(), result); });
+  (void)sim::run_sim(options,
+                     [&](fiber::FiberWorld& world) { hash_all_reduce(world, GetParam(), result); });
   expect_golden(result);
 }
 

@@ -12,9 +12,11 @@ std::vector<Case<W>> bits_cases() {
                      if (world.n_pes() != key.pes) return;  // on two GPUs: keys of two PEs
                      BitsResult result;
                      hash_all_reduce(world, key, result);
-                     const std::uint64_t golden = golden_hash(SYM_SOURCE_DIR "/tests/golden/bits.txt", key);
+                     const std::uint64_t golden =
+                         golden_hash(SYM_SOURCE_DIR "/tests/golden/bits.txt", key);
                      for (const auto& [pe, hash] : result.hashes) {
-                       if (hash != golden) errors.add(who(world, hex(hash) + ", expected " + hex(golden)));
+                       if (hash != golden)
+                         errors.add(who(world, hex(hash) + ", expected " + hex(golden)));
                      }
                    }});
   }

@@ -28,7 +28,9 @@ inline std::vector<BitsKey> bits_keys() {
   }
   return all;
 }
-inline std::string name_of_key(const BitsKey& key) { return key.variant + "_" + std::to_string(key.pes); }
+inline std::string name_of_key(const BitsKey& key) {
+  return key.variant + "_" + std::to_string(key.pes);
+}
 inline std::string hex(std::uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
@@ -42,7 +44,8 @@ inline std::uint64_t golden_hash(const std::string& path, const BitsKey& key) {
     std::istringstream words(line);
     std::string variant, hash;
     int pes = 0;
-    if (words >> variant >> pes >> hash && variant == key.variant && pes == key.pes) return std::stoull(hash, nullptr, 16);
+    if (words >> variant >> pes >> hash && variant == key.variant && pes == key.pes)
+      return std::stoull(hash, nullptr, 16);
   }
   throw std::runtime_error(path + " has no line for " + name_of_key(key));
 }
@@ -61,7 +64,8 @@ inline std::vector<bf16> direct_sum(const BitsKey& key) {
   std::vector<float> total(bits_count);
   for (int pe = 0; pe < key.pes; ++pe) {
     const std::vector<bf16> input = bits_input(key, pe);
-    for (std::size_t i = 0; i < bits_count; ++i) total[i] = pe == 0 ? to_float(input[i]) : total[i] + to_float(input[i]);
+    for (std::size_t i = 0; i < bits_count; ++i)
+      total[i] = pe == 0 ? to_float(input[i]) : total[i] + to_float(input[i]);
   }
   std::vector<bf16> all(bits_count);
   for (std::size_t i = 0; i < bits_count; ++i) all[i] = to_bf16(total[i]);
@@ -78,7 +82,8 @@ inline std::vector<bf16> ring_sum(const BitsKey& key) {
     for (std::size_t i = share.first; i < share.end(); ++i) {
       all[i] = inputs[static_cast<std::size_t>((rank + 1) % key.pes)][i];
       for (int hop = 2; hop <= key.pes; ++hop) {
-        all[i] = to_bf16(to_float(all[i]) + to_float(inputs[static_cast<std::size_t>((rank + hop) % key.pes)][i]));
+        all[i] = to_bf16(to_float(all[i]) +
+                         to_float(inputs[static_cast<std::size_t>((rank + hop) % key.pes)][i]));
       }
     }
   }
@@ -99,10 +104,15 @@ void hash_all_reduce(W& world, const BitsKey& key, BitsResult& result) {
   const Group group{world.channel({3, 4096}), world.team()};
   write_all(world, in, bits_input(key, world.pe()));
   const LaunchConfig config = launch_of("bits", 3);
-  if (key.variant == "one_shot") world.launch(config, AllReduceKernel<Variant::one_shot, bf16, Sum>{group, in, out, bits_count});
-  if (key.variant == "one_shot_read") world.launch(config, AllReduceKernel<Variant::one_shot_read, bf16, Sum>{group, in, out, bits_count});
-  if (key.variant == "two_shot") world.launch(config, AllReduceKernel<Variant::two_shot, bf16, Sum>{group, in, out, bits_count});
-  if (key.variant == "ring") world.launch(config, AllReduceKernel<Variant::ring, bf16, Sum>{group, in, out, bits_count});
+  if (key.variant == "one_shot")
+    world.launch(config, AllReduceKernel<Variant::one_shot, bf16, Sum>{group, in, out, bits_count});
+  if (key.variant == "one_shot_read")
+    world.launch(config,
+                 AllReduceKernel<Variant::one_shot_read, bf16, Sum>{group, in, out, bits_count});
+  if (key.variant == "two_shot")
+    world.launch(config, AllReduceKernel<Variant::two_shot, bf16, Sum>{group, in, out, bits_count});
+  if (key.variant == "ring")
+    world.launch(config, AllReduceKernel<Variant::ring, bf16, Sum>{group, in, out, bits_count});
   const std::uint64_t hash = hash_of(read_all(world, out, bits_count));
   const std::lock_guard lock(result.mutex);
   result.hashes[world.pe()] = hash;

@@ -1,7 +1,8 @@
 // Every collective, variant, count and grid against exact data: the sweep.
 //
 // Launches follow each other without any synchronisation of the PEs by their hosts: an input is
-// rewritten, and an output poisoned, as soon as this PE's own launch has ended. That is the contract.
+// rewritten, and an output poisoned, as soon as this PE's own launch has ended. That is the
+// contract.
 #pragma once
 
 #include "experiments/sym/collective_kernels.hpp"
@@ -20,7 +21,10 @@ template <class T, World W>
 class Collectives {
  public:
   Collectives(W& world, Errors& errors, std::size_t most)
-      : world_(world), errors_(errors), most_(most), channel_(world.channel({3, 208})) {  // a small inbox: one-shot goes in rounds
+      : world_(world),
+        errors_(errors),
+        most_(most),
+        channel_(world.channel({3, 208})) {  // a small inbox: one-shot goes in rounds
     const std::size_t all = most * static_cast<std::size_t>(world.n_pes());
     in_ = world.template allocate<T>(all);
     out_ = world.template allocate<T>(all);
@@ -31,7 +35,8 @@ class Collectives {
   template <Variant variant, class Op>
   void all_reduce(const Team& team, std::size_t n, int blocks) {
     if (!begin<Op>(team, n)) return;
-    world_.launch(config("all_reduce", blocks), AllReduceKernel<variant, T, Op>{group(team, n, blocks), in_, out_, n});
+    world_.launch(config("all_reduce", blocks),
+                  AllReduceKernel<variant, T, Op>{group(team, n, blocks), in_, out_, n});
     end("all_reduce", team, n, blocks, combined<T>(iteration_, team, n, 0, Op{}));
   }
   template <Variant variant, class Op>
@@ -45,7 +50,8 @@ class Collectives {
   template <Variant variant>
   void all_gather(const Team& team, std::size_t n, int blocks) {
     if (!begin<Sum>(team, n)) return;
-    world_.launch(config("all_gather", blocks), AllGatherKernel<variant, T>{group(team, n, blocks), in_, out_, n});
+    world_.launch(config("all_gather", blocks),
+                  AllGatherKernel<variant, T>{group(team, n, blocks), in_, out_, n});
     std::vector<T> wanted;
     for (int rank = 0; rank < team.size(); ++rank) {
       const std::vector<T> part = values<T>({iteration_, team.pe(rank), team.size()}, n);
@@ -57,7 +63,8 @@ class Collectives {
   void broadcast(const Team& team, std::size_t n, int blocks) {
     if (!begin<Sum>(team, n)) return;
     const int root = iteration_ % team.size();
-    world_.launch(config("broadcast", blocks), BroadcastKernel<variant, T>{group(team, n, blocks), in_, out_, n, root});
+    world_.launch(config("broadcast", blocks),
+                  BroadcastKernel<variant, T>{group(team, n, blocks), in_, out_, n, root});
     end("broadcast", team, n, blocks, values<T>({iteration_, team.pe(root), team.size()}, n));
   }
 
@@ -81,7 +88,8 @@ class Collectives {
   static std::size_t ranks(const Team& team) { return static_cast<std::size_t>(team.size()); }
   static LaunchConfig config(const char* name, int blocks) { return launch_of(name, blocks); }
   Group group(const Team& team, std::size_t n, int blocks) const {
-    return Group{channel_.tagged(operation_tag(1, n, sizeof(T), static_cast<std::uint64_t>(blocks))), team};
+    return Group{
+        channel_.tagged(operation_tag(1, n, sizeof(T), static_cast<std::uint64_t>(blocks))), team};
   }
 
   template <class Op>
@@ -96,8 +104,9 @@ class Collectives {
   void end(const char* name, const Team& team, std::size_t n, int blocks, std::vector<T> wanted) {
     const std::size_t length = wanted.size() + (wanted.size() < most_ * ranks(team) ? 1 : 0);
     if (length > wanted.size()) wanted.push_back(poison<T>(1)[0]);
-    expect_equal(errors_, who(world_, std::string(name) + ", launch " + std::to_string(iteration_) + ", n " +
-                                          std::to_string(n) + ", blocks " + std::to_string(blocks)),
+    expect_equal(errors_,
+                 who(world_, std::string(name) + ", launch " + std::to_string(iteration_) + ", n " +
+                                 std::to_string(n) + ", blocks " + std::to_string(blocks)),
                  read_all(world_, out_, length), wanted);
   }
 

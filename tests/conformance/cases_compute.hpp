@@ -37,7 +37,8 @@ void reduce_one_op(W& world, Errors& errors) {
   const int pes = world.n_pes();
   std::vector<int> reversed;
   for (int pe = pes - 1; pe >= 0; --pe) reversed.push_back(pe);
-  const std::array<Team, 3> teams{world.team(), Team::strided(world.pe(), 1 % pes, 2, std::max(1, pes / 2)),
+  const std::array<Team, 3> teams{world.team(),
+                                  Team::strided(world.pe(), 1 % pes, 2, std::max(1, pes / 2)),
                                   world.team(reversed)};
   write_all(world, src, rough<T>(world.pe(), n + 3));
   for (const Team& team : teams) {
@@ -51,8 +52,10 @@ void reduce_one_op(W& world, Errors& errors) {
       }
       wanted[i] = narrow<T>(Op{}.finish(total, team.size()));
     }
-    world.launch(launch_of("reduce", 2), ReduceFrom<Window<T>, T, Op>{group, team, window.at(1), src.at(3), {0, n}});
-    world.launch(launch_of("reduce", 2), ReduceFrom<Local<T>, T, Op>{group, team, local, src.at(3), {0, n}});
+    world.launch(launch_of("reduce", 2),
+                 ReduceFrom<Window<T>, T, Op>{group, team, window.at(1), src.at(3), {0, n}});
+    world.launch(launch_of("reduce", 2),
+                 ReduceFrom<Local<T>, T, Op>{group, team, local, src.at(3), {0, n}});
     expect_equal(errors, who(world, Op::name), read_all(world, window.at(1), n), wanted);
     expect_equal(errors, who(world, Op::name), read_all(world, local, n), wanted);
   }
@@ -178,16 +181,21 @@ void folds(W& world, Errors& errors) {
     for (std::size_t i = 0; i < n; ++i) x.push_back(widen(data[i + 1]));
     const std::vector<A> wanted{folded(x, [](A a, A b) { return static_cast<A>(a + b); }),
                                 folded(x, [](A a, A b) { return std::max(a, b); })};
-    expect_equal(errors, who(world, "folds of " + std::to_string(n)), read_all(world, answers, 2), wanted);
+    expect_equal(errors, who(world, "folds of " + std::to_string(n)), read_all(world, answers, 2),
+                 wanted);
   }
 }
 
 template <class W>
 std::vector<Case<W>> compute_cases() {
-  return {{"reduce_bf16", {1, 2, 5, 8}, reduce_in_order<bf16, W>}, {"reduce_f32", {3}, reduce_in_order<float, W>},
-          {"reduce_i32", {7}, reduce_in_order<std::int32_t, W>},   {"transform_bf16", {1}, transforms<bf16, W>},
-          {"transform_f16", {1}, transforms<f16, W>},              {"transform_u8", {1}, transforms<std::uint8_t, W>},
-          {"folds_f32", {2}, folds<float, W>},                     {"folds_bf16", {1}, folds<bf16, W>},
+  return {{"reduce_bf16", {1, 2, 5, 8}, reduce_in_order<bf16, W>},
+          {"reduce_f32", {3}, reduce_in_order<float, W>},
+          {"reduce_i32", {7}, reduce_in_order<std::int32_t, W>},
+          {"transform_bf16", {1}, transforms<bf16, W>},
+          {"transform_f16", {1}, transforms<f16, W>},
+          {"transform_u8", {1}, transforms<std::uint8_t, W>},
+          {"folds_f32", {2}, folds<float, W>},
+          {"folds_bf16", {1}, folds<bf16, W>},
           {"folds_i64", {1}, folds<std::int64_t, W>}};
 }
 

@@ -27,8 +27,10 @@ void entry_all_reduce(W& world, Errors& errors) {
     all_reduce(channel, reading(in, n), Local<T>{out.data, n}, Op{});
     all_reduce(channel, reading(in, n), Local<T>{in.data, n}, Op{}, 0);
     const std::vector<T> wanted = combined<T>(iteration, world.team(), n, 0, Op{});
-    expect_equal(errors, who(world, std::to_string(n) + " elements"), read_all(world, out, n), wanted);
-    expect_equal(errors, who(world, std::to_string(n) + " in place"), read_all(world, in, n), wanted);
+    expect_equal(errors, who(world, std::to_string(n) + " elements"), read_all(world, out, n),
+                 wanted);
+    expect_equal(errors, who(world, std::to_string(n) + " in place"), read_all(world, in, n),
+                 wanted);
   }
 }
 
@@ -46,9 +48,11 @@ void entry_streams_and_teams(W& world, Errors& errors) {
     all_reduce(first, reading(a, n), a, Sum{}, 1);
     if (odd.contains_self()) all_reduce(second, reading(b, n), b, Sum{}, 2, odd);
     world.synchronize();
-    expect_equal(errors, who(world, "all"), read_all(world, a, n), combined<float>(iteration, world.team(), n, 0, Sum{}));
+    expect_equal(errors, who(world, "all"), read_all(world, a, n),
+                 combined<float>(iteration, world.team(), n, 0, Sum{}));
     if (!odd.contains_self()) continue;
-    expect_equal(errors, who(world, "odd"), read_all(world, b, n), combined<float>(iteration + 100, odd, n, 0, Sum{}));
+    expect_equal(errors, who(world, "odd"), read_all(world, b, n),
+                 combined<float>(iteration + 100, odd, n, 0, Sum{}));
   }
 }
 

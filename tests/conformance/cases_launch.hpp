@@ -1,5 +1,5 @@
-// Launches: many without a host between them, captured and replayed, on two streams; and memory that
-// is allocated, freed and allocated again.
+// Launches: many without a host between them, captured and replayed, on two streams; and memory
+// that is allocated, freed and allocated again.
 #pragma once
 
 #include "experiments/sym/collective_kernels.hpp"
@@ -55,13 +55,14 @@ void barrier_repeated(W& world, Errors& errors) {
   }
   std::vector<std::int64_t> wanted;
   for (int block = 0; block < blocks; ++block) {
-    for (int pe = 0; pe < world.n_pes(); ++pe) wanted.push_back(2 * (1000 * rounds * (rounds - 1) / 2 + rounds * pe));
+    for (int pe = 0; pe < world.n_pes(); ++pe)
+      wanted.push_back(2 * (1000 * rounds * (rounds - 1) / 2 + rounds * pe));
   }
   expect_equal(errors, who(world, "totals"), read_all(world, total, blocks * width), wanted);
 }
 
-// Three launches in a row with no host between them: the output of each is the input of the next, and
-// then the first buffer is written again.
+// Three launches in a row with no host between them: the output of each is the input of the next,
+// and then the first buffer is written again.
 template <class W>
 void back_to_back(W& world, Errors& errors) {
   using T = std::int64_t;
@@ -80,11 +81,13 @@ void back_to_back(W& world, Errors& errors) {
     std::vector<T> wanted = combined<T>(iteration, world.team(), n, 0, Sum{});
     const T pes = world.n_pes();
     for (T& one : wanted) one *= pes * pes * pes;
-    expect_equal(errors, who(world, "chain " + std::to_string(iteration)), read_all(world, a, n), wanted);
+    expect_equal(errors, who(world, "chain " + std::to_string(iteration)), read_all(world, a, n),
+                 wanted);
   }
 }
 
-// A captured pair of launches, replayed with other inputs each time; no epoch may be frozen into it.
+// A captured pair of launches, replayed with other inputs each time; no epoch may be frozen into
+// it.
 template <class W>
 void capture_and_replay(W& world, Errors& errors) {
   using T = std::int32_t;
@@ -98,15 +101,18 @@ void capture_and_replay(W& world, Errors& errors) {
   world.launch(config, AllReduceKernel<Variant::two_shot, T, Sum>{group, in, middle, n});
   world.launch(config, AllReduceKernel<Variant::ring, T, Sum>{group, middle, out, n});
   const GraphId graph = world.end_capture();
-  expect_equal(errors, who(world, "a capture runs nothing"), read_all(world, out, n), std::vector<T>(n, 0));
+  expect_equal(errors, who(world, "a capture runs nothing"), read_all(world, out, n),
+               std::vector<T>(n, 0));
   for (int iteration = 1; iteration <= 4; ++iteration) {
     write_all(world, in, values<T>({iteration, world.pe(), world.n_pes()}, n));
     world.replay(graph);
     if (iteration == 3) world.replay(graph);  // twice in a row
     std::vector<T> wanted = combined<T>(iteration, world.team(), n, 0, Sum{});
     for (T& one : wanted) one *= world.n_pes();
-    expect_equal(errors, who(world, "replay " + std::to_string(iteration)), read_all(world, out, n), wanted);
-    if (iteration == 2) world.launch(config, AllReduceKernel<Variant::one_shot_read, T, Sum>{group, in, middle, n});
+    expect_equal(errors, who(world, "replay " + std::to_string(iteration)), read_all(world, out, n),
+                 wanted);
+    if (iteration == 2)
+      world.launch(config, AllReduceKernel<Variant::one_shot_read, T, Sum>{group, in, middle, n});
   }
 }
 
@@ -131,8 +137,8 @@ void two_streams(W& world, Errors& errors) {
     for (int launch = 0; launch < 2; ++launch) {
       for (int stream = 0; stream < 2; ++stream) {
         const Side& side = sides[static_cast<std::size_t>(stream)];
-        world.launch(launch_of("sided", 2, stream),
-                     AllReduceKernel<Variant::two_shot, float, Sum>{side.group, side.in, side.out, n});
+        world.launch(launch_of("sided", 2, stream), AllReduceKernel<Variant::two_shot, float, Sum>{
+                                                        side.group, side.in, side.out, n});
       }
     }
     world.synchronize();
@@ -155,7 +161,8 @@ void allocate_free_allocate(W& world, Errors& errors) {
     const std::vector<float> zero(n, 0.0F);
     expect_equal(errors, who(world, "fresh control"), read_all(world, control, n), zero);
     write_all(world, out, poison<float>(n));
-    world.launch(launch_of("fresh"), AllReduceKernel<Variant::one_shot_read, float, Sum>{group, window, out, n});
+    world.launch(launch_of("fresh"),
+                 AllReduceKernel<Variant::one_shot_read, float, Sum>{group, window, out, n});
     expect_equal(errors, who(world, "fresh payload of all PEs"), read_all(world, out, n), zero);
     write_all(world, window, poison<float>(n));
     write_all(world, control, poison<float>(n));

@@ -38,7 +38,8 @@ void different_counts(W& world) {
   const Channel channel = world.channel({1});
   const std::size_t n = world.pe() == 2 ? 99 : 100;
   const Group group{channel.tagged(operation_tag(1, n, sizeof(float), 1)), world.team()};
-  world.launch(launch_of("counted"), AllReduceKernel<Variant::two_shot, float, Sum>{group, in, out, n});
+  world.launch(launch_of("counted"),
+               AllReduceKernel<Variant::two_shot, float, Sum>{group, in, out, n});
   world.synchronize();
 }
 
@@ -91,7 +92,8 @@ template <class W>
 void too_many_blocks(W& world) {
   const auto in = world.template allocate<float>(10);
   const Group group{world.channel({2}), world.team()};
-  world.launch(launch_of("wide", 3), AllReduceKernel<Variant::two_shot, float, Sum>{group, in, in, 10});
+  world.launch(launch_of("wide", 3),
+               AllReduceKernel<Variant::two_shot, float, Sum>{group, in, in, 10});
   world.synchronize();
 }
 

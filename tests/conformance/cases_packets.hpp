@@ -36,13 +36,16 @@ void packets_everywhere(W& world, Errors& errors) {
     const std::vector<T> once = combined<T>(iteration, world.team(), n, 0, Sum{});
     std::vector<T> twice(n);
     for (std::size_t i = 0; i < n; ++i) {
-      twice[i] = narrow<T>(static_cast<Accumulator<T>>(widen(once[i]) * static_cast<Accumulator<T>>(world.n_pes())));
+      twice[i] = narrow<T>(
+          static_cast<Accumulator<T>>(widen(once[i]) * static_cast<Accumulator<T>>(world.n_pes())));
     }
     write_all(world, local, mine);
     write_all(world, window, mine);
     write_all(world, result, poison<T>(n));
-    world.launch(launch_of("tiny", 2), OneShots<Local<T>, Local<T>, Sum>{tiny, local, result, n, 3});
-    world.launch(launch_of("ample"), OneShots<Window<T>, Window<T>, Sum>{ample, window, window, n, 2});
+    world.launch(launch_of("tiny", 2),
+                 OneShots<Local<T>, Local<T>, Sum>{tiny, local, result, n, 3});
+    world.launch(launch_of("ample"),
+                 OneShots<Window<T>, Window<T>, Sum>{ample, window, window, n, 2});
     world.launch(launch_of("tiny", 2), OneShots<Local<T>, Local<T>, Sum>{tiny, local, local, n, 1});
     expect_equal(errors, who(world, "local"), read_all(world, result, n), once);
     expect_equal(errors, who(world, "window, in place, twice"), read_all(world, window, n), twice);

@@ -7,8 +7,8 @@
 
 namespace sym::conformance {
 
-// Slot s of every PE gets s+1 signals from every other PE. `seen` of this PE: per slot, what wait_until
-// and test returned.
+// Slot s of every PE gets s+1 signals from every other PE. `seen` of this PE: per slot, what
+// wait_until and test returned.
 struct CountUp {
   static constexpr std::size_t slots = 3;
   Group group;
@@ -46,7 +46,8 @@ void count_up(W& world, Errors& errors) {
     world.launch(launch_of("count"), CountUp{group, counter, seen, round});
     std::vector<std::uint64_t> wanted;
     for (std::size_t slot = 0; slot < CountUp::slots; ++slot) {
-      const std::uint64_t total = round * static_cast<std::uint64_t>(world.n_pes() - 1) * (slot + 1);
+      const std::uint64_t total =
+          round * static_cast<std::uint64_t>(world.n_pes() - 1) * (slot + 1);
       wanted.insert(wanted.end(), {total, total});
     }
     expect_equal(errors, who(world, "counters"), read_all(world, seen, 2 * CountUp::slots), wanted);
@@ -90,8 +91,8 @@ void fence_orders_signal(W& world, Errors& errors) {
                values<float>({1, previous, 1}, 16 * rounds));
 }
 
-// PE 0 puts to PE 1, completes that, and tells PE 2, which tells PE 3, which gets it from PE 1: what
-// quiet completed is there for whoever acquires it, however far the news has gone.
+// PE 0 puts to PE 1, completes that, and tells PE 2, which tells PE 3, which gets it from PE 1:
+// what quiet completed is there for whoever acquires it, however far the news has gone.
 struct ThirdParty {
   Group group;
   Signals counter;
@@ -127,10 +128,12 @@ void quiet_completes_for_all(W& world, Errors& errors) {
   write_all(world, src, values<std::int32_t>({1, world.pe(), 1}, n));
   world.launch(launch_of("third"), ThirdParty{group, counter, place, src, out, n});
   if (world.pe() != 3) return;
-  expect_equal(errors, who(world, "what PE 0 put to PE 1"), read_all(world, out, n), values<std::int32_t>({1, 0, 1}, n));
+  expect_equal(errors, who(world, "what PE 0 put to PE 1"), read_all(world, out, n),
+               values<std::int32_t>({1, 0, 1}, n));
 }
 
-// Every block of every PE takes tickets from one counter on PE 0, and leaves a one at the place of each.
+// Every block of every PE takes tickets from one counter on PE 0, and leaves a one at the place of
+// each.
 template <class T>
 struct TakeTickets {
   Group group;
@@ -162,7 +165,8 @@ void tickets_are_unique(W& world, Errors& errors) {
   world.barrier();
   if (world.pe() != 0) return;
   expect_equal(errors, "counter", read_all(world, tickets, 2), {T{0}, static_cast<T>(total)});
-  expect_equal(errors, "tickets", read_all(world, taken, total), std::vector<std::int32_t>(total, 1));
+  expect_equal(errors, "tickets", read_all(world, taken, total),
+               std::vector<std::int32_t>(total, 1));
 }
 
 template <class W>

@@ -39,8 +39,8 @@ void overlapping_own_channels(W& world, Errors& errors) {
   }
 }
 
-// The same on one channel and one set of windows: expectations are kept for each pair of PEs, and both
-// ends of each pair agree on the order.
+// The same on one channel and one set of windows: expectations are kept for each pair of PEs, and
+// both ends of each pair agree on the order.
 template <class W>
 void overlapping_one_channel(W& world, Errors& errors) {
   Collectives<float, W> collectives(world, errors, 700);

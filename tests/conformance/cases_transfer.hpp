@@ -42,11 +42,14 @@ void move_and_check(W& world, Errors& errors, D dst, S src, std::size_t shift) {
     write_all(world, dst, poison<T>(room));
     write_all(world, src, values<T>({iteration, world.pe(), 1}, src.count));
     const Range range{5, n};
-    world.launch(launch_of("move", 2), Move<way, D, S>{group, dst.at(shift), src.at(2 * shift), range});
+    world.launch(launch_of("move", 2),
+                 Move<way, D, S>{group, dst.at(shift), src.at(2 * shift), range});
     std::vector<T> wanted = poison<T>(room);
     const int from = way == Way::put ? previous : next;
-    for (std::size_t i = 5; i < 5 + n; ++i) wanted[i + shift] = value<T>({iteration, from, 1}, i + 2 * shift);
-    expect_equal(errors, who(world, std::to_string(n) + " elements"), read_all(world, dst, room), wanted);
+    for (std::size_t i = 5; i < 5 + n; ++i)
+      wanted[i + shift] = value<T>({iteration, from, 1}, i + 2 * shift);
+    expect_equal(errors, who(world, std::to_string(n) + " elements"), read_all(world, dst, room),
+                 wanted);
   }
 }
 
@@ -78,7 +81,8 @@ void get_to_window(W& world, Errors& errors) {
 template <class W>
 void get_to_local(W& world, Errors& errors) {
   const auto src = world.template allocate<std::int32_t>(move_room);
-  move_and_check<std::int32_t, Way::get>(world, errors, world.template local<std::int32_t>(move_room), src, 0);
+  move_and_check<std::int32_t, Way::get>(world, errors,
+                                         world.template local<std::int32_t>(move_room), src, 0);
 }
 
 // Every PE sends row `pe` of every peer its data, n elements, with a signal; n may be 0.
@@ -96,7 +100,8 @@ struct SendRows {
     if (!barrier(block, group)) return;
     for (int hop = 1; hop < team.size(); ++hop) {
       const int peer = team.pe((team.rank() + hop) % team.size());
-      block.put_signal(rows.at(static_cast<std::size_t>(team.rank()) * row), src, part, group.channel.steps, slot, peer);
+      block.put_signal(rows.at(static_cast<std::size_t>(team.rank()) * row), src, part,
+                       group.channel.steps, slot, peer);
     }
     block.put_value(rows, static_cast<std::size_t>(team.rank()) * row + row - 1 - slot,
                     src_value(slot), team.pe(team.next()));
@@ -125,19 +130,24 @@ void put_signal_rows(W& world, Errors& errors) {
     std::vector<T> wanted = poison<T>(row * pes);
     for (int pe = 0; pe < world.n_pes(); ++pe) {
       const std::size_t first = static_cast<std::size_t>(pe) * row;
-      for (std::size_t i = 0; i < n && pe != world.pe(); ++i) wanted[first + i] = value<T>({iteration, pe, 1}, i);
+      for (std::size_t i = 0; i < n && pe != world.pe(); ++i)
+        wanted[first + i] = value<T>({iteration, pe, 1}, i);
       if ((pe + 1) % world.n_pes() != world.pe()) continue;
       for (std::size_t slot : {0, 1}) wanted[first + row - 1 - slot] = SendRows<T>::src_value(slot);
     }
-    expect_equal(errors, who(world, std::to_string(n) + " elements"), read_all(world, rows, row * pes), wanted);
+    expect_equal(errors, who(world, std::to_string(n) + " elements"),
+                 read_all(world, rows, row * pes), wanted);
   }
 }
 
 template <class W>
 std::vector<Case<W>> transfer_cases() {
-  return {{"put_from_window", {1, 2, 5}, put_from_window<W>}, {"put_from_local", {2, 3}, put_from_local<W>},
-          {"put_shifted", {2, 3}, put_shifted<W>},            {"get_to_window", {2, 5}, get_to_window<W>},
-          {"get_to_local", {1, 3}, get_to_local<W>},          {"put_signal_rows", {1, 3, 8}, put_signal_rows<W>}};
+  return {{"put_from_window", {1, 2, 5}, put_from_window<W>},
+          {"put_from_local", {2, 3}, put_from_local<W>},
+          {"put_shifted", {2, 3}, put_shifted<W>},
+          {"get_to_window", {2, 5}, get_to_window<W>},
+          {"get_to_local", {1, 3}, get_to_local<W>},
+          {"put_signal_rows", {1, 3, 8}, put_signal_rows<W>}};
 }
 
 }  // namespace sym::conformance

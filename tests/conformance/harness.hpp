@@ -72,7 +72,8 @@ T value(const Origin& origin, std::size_t i) {
   const std::uint64_t hash = mixed(mixed(static_cast<std::uint64_t>(origin.iteration) * 1009 +
                                          static_cast<std::uint64_t>(origin.pe)) ^
                                    i);
-  const std::uint64_t range = origin.holders < 128 ? 256 / static_cast<std::uint64_t>(origin.holders) : 2;
+  const std::uint64_t range =
+      origin.holders < 128 ? 256 / static_cast<std::uint64_t>(origin.holders) : 2;
   std::uint64_t number = hash % range;
   if (std::is_same_v<Op, Prod>) number = origin.pe < 6 && hash % 2 == 1 ? 2 : 1;
   return narrow<T>(static_cast<Accumulator<T>>(number));
@@ -92,7 +93,8 @@ std::vector<T> combined(int iteration, const Team& team, std::size_t n, std::siz
   for (std::size_t i = 0; i < n; ++i) {
     auto total = widen(value<T, Op>({iteration, team.pe(0), team.size()}, first + i));
     for (int rank = 1; rank < team.size(); ++rank) {
-      total = op.combine(total, widen(value<T, Op>({iteration, team.pe(rank), team.size()}, first + i)));
+      total = op.combine(total,
+                         widen(value<T, Op>({iteration, team.pe(rank), team.size()}, first + i)));
     }
     all[i] = narrow<T>(op.finish(total, team.size()));
   }
@@ -105,7 +107,8 @@ std::vector<T> rough(int pe, std::size_t n) {
   std::vector<T> all(n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t hash = mixed(mixed(static_cast<std::uint64_t>(pe) + 991) ^ i);
-    all[i] = narrow<T>(static_cast<Accumulator<T>>(static_cast<double>(hash >> 11) * 0x1p-52 - 1.0));
+    all[i] =
+        narrow<T>(static_cast<Accumulator<T>>(static_cast<double>(hash >> 11) * 0x1p-52 - 1.0));
   }
   return all;
 }
@@ -118,16 +121,18 @@ bool same_bits(T a, T b) {
 }
 
 template <class T>
-void expect_equal(Errors& errors, const std::string& what, const std::vector<T>& got, const std::vector<T>& wanted) {
+void expect_equal(Errors& errors, const std::string& what, const std::vector<T>& got,
+                  const std::vector<T>& wanted) {
   if (got.size() != wanted.size()) {
-    errors.add(what + ": " + std::to_string(got.size()) + " elements, expected " + std::to_string(wanted.size()));
+    errors.add(what + ": " + std::to_string(got.size()) + " elements, expected " +
+               std::to_string(wanted.size()));
     return;
   }
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (same_bits(got[i], wanted[i])) continue;
     char text[96];
-    std::snprintf(text, sizeof(text), "element %zu is %.9g, expected %.9g", i, static_cast<double>(widen(got[i])),
-                  static_cast<double>(widen(wanted[i])));
+    std::snprintf(text, sizeof(text), "element %zu is %.9g, expected %.9g", i,
+                  static_cast<double>(widen(got[i])), static_cast<double>(widen(wanted[i])));
     errors.add(what + ": " + text);
     return;
   }
@@ -158,7 +163,8 @@ auto read_all(W& world, M memory, std::size_t n) {
   return all;
 }
 
-inline LaunchConfig launch_of(const char* name, int blocks = 1, int stream = 0, bool symmetric = true) {
+inline LaunchConfig launch_of(const char* name, int blocks = 1, int stream = 0,
+                              bool symmetric = true) {
   LaunchConfig config;
   config.symmetric = symmetric;
   config.name = name;

@@ -79,8 +79,9 @@ TEST(MisuseOnCheck, ChannelOnTwoStreamsIsBusy) {
 }
 
 TEST(MisuseOnCheck, MoreBlocksThanTheChannelHas) {
-  expect_finding(2, too_many_blocks<FiberWorld>, "error",
-                 [](const std::string& text) { EXPECT_THAT(text, HasSubstr("3 blocks on a channel for 2")); });
+  expect_finding(2, too_many_blocks<FiberWorld>, "error", [](const std::string& text) {
+    EXPECT_THAT(text, HasSubstr("3 blocks on a channel for 2"));
+  });
 }
 
 TEST(MisuseOnSim, OneSkipsIsADeadlockAtOnce) {

@@ -44,7 +44,8 @@ TEST(MisuseOnThread, DifferentOrderNamesThePes) {
 }
 
 TEST(MisuseOnThread, FreedTwice) {
-  EXPECT_THAT(thrown<UsageError>(1, freed_twice<ThreadWorld>), HasSubstr("not the start of a live allocation"));
+  EXPECT_THAT(thrown<UsageError>(1, freed_twice<ThreadWorld>),
+              HasSubstr("not the start of a live allocation"));
 }
 
 TEST(MisuseOnThread, DifferentCountsNameThePe) {
@@ -66,7 +67,8 @@ TEST(MisuseOnThread, ChannelOnTwoStreamsIsBusy) {
 }
 
 TEST(MisuseOnThread, MoreBlocksThanTheChannelHas) {
-  EXPECT_THAT(thrown<Failure>(2, too_many_blocks<ThreadWorld>), HasSubstr("3 blocks on a channel for 2"));
+  EXPECT_THAT(thrown<Failure>(2, too_many_blocks<ThreadWorld>),
+              HasSubstr("3 blocks on a channel for 2"));
 }
 
 TEST(MisuseOnThread, Recovers) {

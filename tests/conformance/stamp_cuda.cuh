@@ -1,5 +1,5 @@
-// Stamps cases for GPUs: worlds of several sizes as threads that share GPU 0, and two PEs as processes
-// on two GPUs. Skips, and says so, where the machine has too few.
+// Stamps cases for GPUs: worlds of several sizes as threads that share GPU 0, and two PEs as
+// processes on two GPUs. Skips, and says so, where the machine has too few.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,8 @@ inline void on_two_gpus(const CudaCase& one) {
     if (!why.empty()) GTEST_SKIP() << why;
     const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
     std::string program = "conformance";
-    std::string filter = std::string("--gtest_filter=") + test.test_suite_name() + "." + test.name();
+    std::string filter =
+        std::string("--gtest_filter=") + test.test_suite_name() + "." + test.name();
     char* arguments[] = {program.data(), filter.data(), nullptr};
     ASSERT_EQ(cuda::spawn_pes(2, arguments), 0);
     return;

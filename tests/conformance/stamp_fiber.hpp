@@ -1,5 +1,5 @@
-// Stamps cases for `check` (every schedule that the case is worth; no finding may come) and for `sim`
-// (both networks, with the race detector looking on).
+// Stamps cases for `check` (every schedule that the case is worth; no finding may come) and for
+// `sim` (both networks, with the race detector looking on).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ inline void on_check(const FiberCase& one) {
   for (int pes : one.pes) {
     for (check::CheckOptions options : all) {
       options.pes = pes;
-      SCOPED_TRACE(std::to_string(pes) + " PEs, " + options.schedule + ", seed " + std::to_string(options.seed));
+      SCOPED_TRACE(std::to_string(pes) + " PEs, " + options.schedule + ", seed " +
+                   std::to_string(options.seed));
       Errors errors;
       const check::CheckReport report =
           check::run_check(options, [&](fiber::FiberWorld& world) { one.program(world, errors); });
@@ -45,7 +46,8 @@ inline void on_sim(const FiberCase& one, const std::string& network) {
       options.machine = models::load_machine(pes <= 8 ? "dgx-h200" : "dgx-h100*5");
       options.pes = pes;
       options.network = network;
-      options.fibres = pes % 2;  // of odd worlds, a fibre stands for all blocks of a symmetric launch
+      options.fibres =
+          pes % 2;  // of odd worlds, a fibre stands for all blocks of a symmetric launch
       options.check = true;
       Errors errors;
       const sim::SimReport report =
@@ -60,19 +62,22 @@ inline void on_sim(const FiberCase& one, const std::string& network) {
 
 class OnCheck : public testing::TestWithParam<FiberCase> {};
 class OnSim : public testing::TestWithParam<FiberCase> {};
-inline std::string name_of(const testing::TestParamInfo<FiberCase>& info) { return info.param.name; }
+inline std::string name_of(const testing::TestParamInfo<FiberCase>& info) {
+  return info.param.name;
+}
 
 }  // namespace sym::conformance
 
-#define SYM_STAMP_FIBER(GROUP, CASES)                                                                  \
-  namespace {                                                                                          \
-  class GROUP##OnCheck : public sym::conformance::OnCheck {};                                         \
-  class GROUP##OnSim : public sym::conformance::OnSim {};                                             \
-  TEST_P(GROUP##OnCheck, Works) { sym::conformance::on_check(GetParam()); }                            \
-  TEST_P(GROUP##OnSim, WorksOnSimgrid) { sym::conformance::on_sim(GetParam(), "simgrid"); }            \
-  TEST_P(GROUP##OnSim, WorksOnPorts) { sym::conformance::on_sim(GetParam(), "ports"); }                \
-  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnCheck, testing::ValuesIn(CASES<sym::fiber::FiberWorld>()),    \
-                           sym::conformance::name_of);                                                 \
-  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnSim, testing::ValuesIn(CASES<sym::fiber::FiberWorld>()),      \
-                           sym::conformance::name_of);                                                 \
+#define SYM_STAMP_FIBER(GROUP, CASES)                                                             \
+  namespace {                                                                                     \
+  class GROUP##OnCheck : public sym::conformance::OnCheck {};                                     \
+  class GROUP##OnSim : public sym::conformance::OnSim {};                                         \
+  TEST_P(GROUP##OnCheck, Works) { sym::conformance::on_check(GetParam()); }                       \
+  TEST_P(GROUP##OnSim, WorksOnSimgrid) { sym::conformance::on_sim(GetParam(), "simgrid"); }       \
+  TEST_P(GROUP##OnSim, WorksOnPorts) { sym::conformance::on_sim(GetParam(), "ports"); }           \
+  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnCheck,                                                   \
+                           testing::ValuesIn(CASES<sym::fiber::FiberWorld>()),                    \
+                           sym::conformance::name_of);                                            \
+  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnSim, testing::ValuesIn(CASES<sym::fiber::FiberWorld>()), \
+                           sym::conformance::name_of);                                            \
   }

@@ -23,14 +23,17 @@ inline void on_thread(const ThreadCase& one) {
 }
 
 class OnThread : public testing::TestWithParam<ThreadCase> {};
-inline std::string name_of(const testing::TestParamInfo<ThreadCase>& info) { return info.param.name; }
+inline std::string name_of(const testing::TestParamInfo<ThreadCase>& info) {
+  return info.param.name;
+}
 
 }  // namespace sym::conformance
 
-#define SYM_STAMP_THREAD(GROUP, CASES)                                                                  \
-  namespace {                                                                                           \
-  class GROUP##OnThread : public sym::conformance::OnThread {};                                         \
-  TEST_P(GROUP##OnThread, Works) { sym::conformance::on_thread(GetParam()); }                           \
-  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnThread, testing::ValuesIn(CASES<sym::thread::ThreadWorld>()),  \
-                           sym::conformance::name_of);                                                  \
+#define SYM_STAMP_THREAD(GROUP, CASES)                                           \
+  namespace {                                                                    \
+  class GROUP##OnThread : public sym::conformance::OnThread {};                  \
+  TEST_P(GROUP##OnThread, Works) { sym::conformance::on_thread(GetParam()); }    \
+  INSTANTIATE_TEST_SUITE_P(All, GROUP##OnThread,                                 \
+                           testing::ValuesIn(CASES<sym::thread::ThreadWorld>()), \
+                           sym::conformance::name_of);                           \
   }

@@ -1,4 +1,5 @@
-// Every algorithm compiles against exactly the contract, and the concepts refuse what is not enough.
+// Every algorithm compiles against exactly the contract, and the concepts refuse what is not
+// enough.
 #include <gtest/gtest.h>
 
 #include "core/collective/all_gather.hpp"

@@ -38,11 +38,15 @@ std::vector<std::string> on_threads(int pes, const std::function<void(int)>& bod
 void gather_rounds(Bootstrap& bootstrap) {
   for (int round = 0; round < 30; ++round) {
     // Of all sizes, empty ones too.
-    const auto text = [&](int pe) { return std::string(static_cast<std::size_t>((round * 7 + pe * 13) % 50), static_cast<char>('a' + pe)); };
+    const auto text = [&](int pe) {
+      return std::string(static_cast<std::size_t>((round * 7 + pe * 13) % 50),
+                         static_cast<char>('a' + pe));
+    };
     const auto all = bootstrap.all_gather(text(bootstrap.pe()));
     if (all.size() != static_cast<std::size_t>(bootstrap.n_pes())) throw Failure("size");
     for (int pe = 0; pe < bootstrap.n_pes(); ++pe) {
-      if (all[static_cast<std::size_t>(pe)] != text(pe)) throw Failure("round " + std::to_string(round));
+      if (all[static_cast<std::size_t>(pe)] != text(pe))
+        throw Failure("round " + std::to_string(round));
     }
     bootstrap.barrier();
   }

@@ -131,7 +131,8 @@ struct Throws {
   }
 };
 TEST(Engine, AFailureOfABlockIsAFindingWithItsPlace) {
-  const auto report = check::run_check(options_of("fifo"), [](FiberWorld& world) { world.launch({.name = "throws"}, Throws{}); });
+  const auto report = check::run_check(
+      options_of("fifo"), [](FiberWorld& world) { world.launch({.name = "throws"}, Throws{}); });
   ASSERT_FALSE(report.clean());
   EXPECT_THAT(report.findings[0].text, testing::HasSubstr("ERROR by a block"));
   EXPECT_THAT(report.findings[0].text, testing::HasSubstr("(throws)  sync at"));

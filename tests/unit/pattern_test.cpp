@@ -1,4 +1,5 @@
-// Test data: exact in every type for every operator and number of PEs, and different where it must be.
+// Test data: exact in every type for every operator and number of PEs, and different where it must
+// be.
 #include "experiments/sym/pattern.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,8 @@
 namespace sym::command {
 namespace {
 
-// Folding forwards, backwards and with a rounding at each step gives the same: no result is rounded.
+// Folding forwards, backwards and with a rounding at each step gives the same: no result is
+// rounded.
 template <class T, class Op>
 void expect_exact(int pes) {
   const PatternKey key{3, 1, pes};
@@ -22,7 +24,8 @@ void expect_exact(int pes) {
       total = narrow<T>(Op{}.combine(widen(total), widen(all[pe][i])));
     }
     total = narrow<T>(Op{}.finish(widen(total), pes));
-    ASSERT_EQ(std::memcmp(&total, &forwards[i], sizeof(T)), 0) << Op::name << " of " << pes << " PEs, element " << i;
+    ASSERT_EQ(std::memcmp(&total, &forwards[i], sizeof(T)), 0)
+        << Op::name << " of " << pes << " PEs, element " << i;
   }
 }
 
@@ -43,7 +46,8 @@ TYPED_TEST(Pattern, EveryPartialResultIsExact) {
 TYPED_TEST(Pattern, NamesIterationPeAndIndex) {
   const auto differ = [](const std::vector<TypeParam>& a, const std::vector<TypeParam>& b) {
     std::size_t count = 0;
-    for (std::size_t i = 0; i < pattern_period; ++i) count += std::memcmp(&a[i], &b[i], sizeof(TypeParam)) != 0 ? 1 : 0;
+    for (std::size_t i = 0; i < pattern_period; ++i)
+      count += std::memcmp(&a[i], &b[i], sizeof(TypeParam)) != 0 ? 1 : 0;
     return count;
   };
   const auto base = exact_pattern<TypeParam, Sum>({1, 0, 4}, 0);
@@ -59,7 +63,8 @@ TEST(Fill, RepeatsFromAnyShift) {
   for (std::size_t i = 0; i < pattern_period; ++i) pattern[i] = static_cast<int>(i);
   std::vector<int> filled(2 * pattern_period + 5);
   fill(filled.data(), filled.size(), pattern, 8000);
-  for (std::size_t i = 0; i < filled.size(); ++i) ASSERT_EQ(filled[i], static_cast<int>((i + 8000) % pattern_period));
+  for (std::size_t i = 0; i < filled.size(); ++i)
+    ASSERT_EQ(filled[i], static_cast<int>((i + 8000) % pattern_period));
 }
 
 TEST(Hash, InPartsIsTheWholeAndEveryByteCounts) {

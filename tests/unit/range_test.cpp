@@ -26,7 +26,7 @@ TEST(Chunk, PartsAreConsecutiveCoverAndDifferByOneUnit) {
           const Range part = chunk(Range{5, count}, index, parts, unit);
           ASSERT_EQ(part.first, at);
           at = part.end();
-          if (!part.empty()) ASSERT_EQ((part.first - 5) % unit, 0U);
+          ASSERT_TRUE(part.empty() || (part.first - 5) % unit == 0);
           const std::size_t units = (part.count + unit - 1) / unit;
           least = std::min(least, units);
           most = std::max(most, units);

@@ -27,7 +27,8 @@ TEST(Heap, ReusesAndZeroes) {
   const std::size_t again = heap.allocate(5000);
   EXPECT_EQ(again, b);
   for (int pe : {0, 1}) {
-    for (std::size_t i = 0; i < 5000; ++i) ASSERT_EQ(static_cast<int>(*heap.at(pe, again + i, 1)), 0);
+    for (std::size_t i = 0; i < 5000; ++i)
+      ASSERT_EQ(static_cast<int>(*heap.at(pe, again + i, 1)), 0);
   }
 }
 
@@ -105,7 +106,8 @@ TEST(Streams, LaunchesOfOneStreamDoNotOverlap) {
   std::atomic<int> running = 0;
   std::atomic<int> most = 0;
   run_threads({.pes = 1}, [&](ThreadWorld& world) {
-    for (int i = 0; i < 5; ++i) world.launch({.name = "counts", .blocks = 2}, Counts{&running, &most});
+    for (int i = 0; i < 5; ++i)
+      world.launch({.name = "counts", .blocks = 2}, Counts{&running, &most});
     world.synchronize();
     EXPECT_EQ(running, 0);
   });
@@ -121,7 +123,8 @@ struct ThrowsInBlock {
 TEST(World, AnExceptionInABlockReachesTheHost) {
   std::string text;
   try {
-    run_threads({.pes = 1}, [](ThreadWorld& world) { world.launch({.name = "throws"}, ThrowsInBlock{}); });
+    run_threads({.pes = 1},
+                [](ThreadWorld& world) { world.launch({.name = "throws"}, ThrowsInBlock{}); });
   } catch (const Failure& failure) {
     text = failure.what();
   }

@@ -50,7 +50,8 @@ TEST(Types, EveryF16WidensAsEigenSays) {
   }
 }
 
-// Every 16-bit value, the values half way between two, their neighbours, and a stride over all floats.
+// Every 16-bit value, the values half way between two, their neighbours, and a stride over all
+// floats.
 std::vector<float> floats_around(float (*widen_one)(std::uint16_t)) {
   std::vector<float> all;
   for (std::uint32_t i = 0; i < 65536; ++i) {
@@ -59,12 +60,14 @@ std::vector<float> floats_around(float (*widen_one)(std::uint16_t)) {
     const float next = widen_one(static_cast<std::uint16_t>(i + 1));
     if (!std::isfinite(next)) continue;
     const float middle = value + (next - value) / 2;
-    for (float one : {value, middle, std::nextafter(middle, value), std::nextafter(middle, next)}) all.push_back(one);
+    for (float one : {value, middle, std::nextafter(middle, value), std::nextafter(middle, next)})
+      all.push_back(one);
   }
   for (std::uint64_t i = 0; i < (std::uint64_t{1} << 32); i += 4093) {
     all.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(i)));
   }
-  for (float one : {std::numeric_limits<float>::max(), 65504.0F, 65519.996F, 65520.0F, 0x1p-24F, 0x1p-25F, 0x1.000002p-25F}) {
+  for (float one : {std::numeric_limits<float>::max(), 65504.0F, 65519.996F, 65520.0F, 0x1p-24F,
+                    0x1p-25F, 0x1.000002p-25F}) {
     all.push_back(one);
     all.push_back(-one);
   }
