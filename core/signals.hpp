@@ -94,6 +94,13 @@ struct ChannelRequest {
   std::size_t packet_bytes = 0;  // payload of one message of a block to a peer; rounded up to 16
 };
 
+// A number for an operation's name.
+SYM_HD constexpr std::uint64_t operation_of(const char* name) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (; *name != 0; ++name) hash = (hash ^ static_cast<unsigned char>(*name)) * 1099511628211ULL;
+  return hash;
+}
+
 // Folds (operation, count, element size, grid) to the tag of a barrier word: FNV-1a, 64 to 16 bits.
 SYM_HD constexpr std::uint16_t operation_tag(std::uint64_t operation, std::uint64_t count,
                                              std::uint64_t element, std::uint64_t grid) {

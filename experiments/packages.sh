@@ -60,16 +60,21 @@ if [ -z "$wanted" ]; then
 fi
 echo "packages: missing: $(cut -d' ' -f2 <<<"$wanted" | xargs)"
 
+# Without a required one there is nothing to build; without an optional one something is switched off.
 give_up() {
+  local required
+  required=$(awk '$1 == "required" { print $2 }' <<<"$wanted" | xargs)
   echo "packages: $1" >&2
-  echo "packages: please install by hand: $(grep '^required' <<<"$wanted" | cut -d' ' -f2 | xargs)" >&2
+  if [ -z "$required" ]; then
+    echo "packages: going on without them" >&2
+    exit 0
+  fi
+  echo "packages: please install by hand: $required" >&2
   exit 3
 }
 
-if ! command -v apt-get >/dev/null; then
-  grep -q '^required' <<<"$wanted" || exit 0
+command -v apt-get >/dev/null ||
   give_up "this is not Debian or Ubuntu (no apt-get), so nothing was installed"
-fi
 root=()
 if [ "$(id -u)" != 0 ]; then
   command -v sudo >/dev/null || give_up "installing needs root or sudo"
@@ -96,4 +101,5 @@ if [ ${#install[@]} -gt 0 ]; then
   "${root[@]}" apt-get install -y -qq --no-install-recommends "${install[@]}" >"$scratch/apt.log" 2>&1 ||
     { tail -n 20 "$scratch/apt.log" >&2; give_up "apt-get install failed"; }
 fi
-if missing | grep '^required'; then give_up "still missing after the installation"; fi
+wanted=$(missing)
+[[ $wanted != *required* ]] || give_up "still missing after the installation"

@@ -2,6 +2,7 @@
 // the least time of (latency + bytes over the port). No size is a constant here.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "models/machine.hpp"
@@ -11,6 +12,11 @@ namespace sym::models {
 // A barrier among PEs of one node: an epoch, a release, a flag, and the poll that sees it.
 inline double barrier_us(const Machine& machine) {
   return 2 * machine.number("load_local_us") + machine.number("release_us") + machine.number("flag_us");
+}
+
+// Per byte that a kernel of default_blocks reads or writes in this GPU's own memory.
+inline double local_pass_us(const Machine& machine) {
+  return 1e-3 / std::min(machine.number("sm_local_gbps") * machine.number("default_blocks"), machine.number("hbm_gbps"));
 }
 
 // Time of an all-reduce of `bytes` on `pes` PEs of one node, without contention (Thakur et al., 2005,
@@ -33,7 +39,7 @@ inline double all_reduce_us(const Machine& machine, const std::string& variant, 
            share * (read_us + per_byte_us);
   }
   return 2 * barrier_us(machine) + 2 * others * (2 * machine.number("release_us") + machine.number("flag_us")) +
-         2 * share * per_byte_us;
+         2 * share * per_byte_us + 3 * share * local_pass_us(machine);
 }
 
 // The variant that `auto` means. Across nodes it is the ring, the only one whose traffic between nodes

@@ -31,7 +31,7 @@ const std::vector<NumberKey>& number_table() {
       {"port_oneway_gbps", "GB/s", always, false, "a GPU's port, SM copies, one direction only"},
       {"port_read_gbps", "GB/s", optional, false, "a GPU's port, both sides reading each other, each way"},
       {"pxb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pxb, each way"},
-      {"ramp_us", "us", optional, false, "first work of a kernel beyond what an empty one takes"},
+      {"ramp_us", "us", optional, false, "a kernel's cold start and last stores, beyond what an empty one takes"},
       {"release_us", "us", always, false, "system-scope release fence"},
       {"sm_local_gbps", "GB/s", always, false, "local memory, one block, bytes read plus bytes written"},
       {"sm_read_gbps", "GB/s", always, false, "one block of 1024 threads copying from a peer"},

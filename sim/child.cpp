@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -61,14 +62,14 @@ std::string receive_all(int descriptor) {
 
 }  // namespace
 
-std::string run_in_child(const std::function<std::string()>& body) {
+Child::Child(const std::function<std::string()>& body) {
   int ends[2];
   if (pipe(ends) != 0) throw Failure(std::string("no pipe for a simulated point: ") + std::strerror(errno));
   std::fflush(nullptr);  // or the child would print our buffered output again
   const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) throw Failure(std::string("no process for a simulated point: ") + std::strerror(errno));
-  if (child == 0) {
+  process_ = fork();
+  if (process_ < 0) throw Failure(std::string("no process for a simulated point: ") + std::strerror(errno));
+  if (process_ == 0) {
     close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(70);
@@ -77,10 +78,24 @@ std::string run_in_child(const std::function<std::string()>& body) {
     _exit(0);  // no destructors of the parent's objects
   }
   close(ends[1]);
-  const std::string answer = receive_all(ends[0]);
-  close(ends[0]);
+  answer_ = ends[0];
+}
+
+Child::Child(Child&& other) noexcept
+    : answer_(std::exchange(other.answer_, -1)), process_(std::exchange(other.process_, -1)) {}
+
+Child::~Child() {
+  if (process_ <= 0) return;
+  kill(process_, SIGKILL);
+  waitpid(process_, nullptr, 0);
+  close(answer_);
+}
+
+std::string Child::finish() {
+  const std::string answer = receive_all(answer_);
+  close(answer_);
   int status = 0;
-  waitpid(child, &status, 0);
+  waitpid(std::exchange(process_, -1), &status, 0);
   if (WIFSIGNALED(status)) {
     throw Failure(std::string("a simulated point died of signal ") + strsignal(WTERMSIG(status)));
   }

@@ -56,12 +56,8 @@ void TimePolicy::ready(Engine&, Agent& agent) {
 void TimePolicy::woken(Engine&, Agent& agent) {
   if (agent.step.verb == Verb::quiet) state(agent).clean = true;
   // The poll that sees the flag is a load that began before it came.
-  double cost_s = agent.block < 0 ? 0 : costs_.sync_s + (agent.step.verb == Verb::quiet ? 0 : costs_.load_local_s);
-  if (agent.step.verb == Verb::reduce_packets) {
-    // Reads the flags and data of every member's message, and writes the result.
-    const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
-    cost_s += bytes / std::min(costs_.sm_local * agent.weight, costs_.hbm);
-  }
+  const bool polled = agent.block >= 0 && agent.step.verb != Verb::quiet;
+  const double cost_s = (agent.block >= 0 ? costs_.sync_s : 0) + (polled ? costs_.load_local_s : 0);
   at(now_s_ + cost_s, What::resume, &agent, nullptr);
 }
 
@@ -85,7 +81,6 @@ double TimePolicy::cost_s(Agent& agent) {
       mine = AgentState{};
       return costs_.launch_s + costs_.ramp_s;
     case Verb::enter:
-    case Verb::leave:
       return costs_.load_local_s;
     case Verb::signal:
     case Verb::put_signal:
@@ -94,8 +89,10 @@ double TimePolicy::cost_s(Agent& agent) {
                                                                                        : costs_.release_s);
     case Verb::put_packets:
       return 2 * costs_.load_local_s;  // its epoch, then the source
-    case Verb::reduce_packets:
-      return 0;  // what it costs, it costs when the messages are there: woken
+    case Verb::reduce_packets: {  // flags and data of every member's message, and the result
+      const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
+      return bytes / std::min(costs_.sm_local * agent.weight, costs_.hbm);
+    }
     case Verb::transform:
       return agent.step.bytes == 0 ? 0 : local_s(agent.step.operands + 1);
     case Verb::sum:
@@ -103,9 +100,12 @@ double TimePolicy::cost_s(Agent& agent) {
       return local_s(1) + costs_.sync_s;
     case Verb::fetch_add:
       return agent.step.pe == agent.pe ? costs_.load_local_s : costs_.load_remote_s;
-    case Verb::sync:
     case Verb::wait_until:
+    case Verb::receive_packets:
     case Verb::test:
+      return costs_.load_local_s + costs_.sync_s;
+    case Verb::sync:
+    case Verb::leave:
       return costs_.sync_s;
     default:
       return 0;

@@ -221,7 +221,10 @@ void RaceDetector::freed(const fiber::Bytes& bytes) { shadow_.forget(bytes.pe, b
 
 std::string RaceDetector::why_unordered(const Access& earlier, const Access& later) const {
   std::ostringstream text;
-  if (earlier.order != 0 && earlier.pe == later.pe && earlier.block != later.block) {
+  if (later.order != 0 && earlier.order == 0 && earlier.agent == later.agent) {
+    text << "the block's own " << to_string(later.verb)
+         << " was still under way; quiet() completes it before its source or destination is touched";
+  } else if (earlier.order != 0 && earlier.pe == later.pe && earlier.block != later.block) {
     text << "the transfer may still be under way: its block has not called quiet() since, and the end of a "
             "launch completes nothing";
   } else if (earlier.order != 0 && earlier.agent == later.agent) {

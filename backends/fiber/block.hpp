@@ -139,7 +139,7 @@ class FiberBlock {
                       const Team& team, Op op, Site site = Site::here()) {
     using T = typename D::value_type;
     const Bytes to = resolve(dst, range, agent_.pe);
-    engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
+    engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
     std::vector<const T*> sources;
     if (!receive_packets(packets, slot, team, to.size, [&](int pe, std::byte* message) {
           sources.push_back(reinterpret_cast<const T*>(
@@ -147,6 +147,7 @@ class FiberBlock {
         })) {
       return false;
     }
+    engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
     engine_.access(resolve(own, range, agent_.pe), false);
     engine_.access(to, true);
     engine_.synced();

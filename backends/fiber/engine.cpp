@@ -12,7 +12,7 @@ const char* to_string(Verb verb) {
   static constexpr const char* names[] = {
       "host",  "start", "put",  "get",    "put_signal", "put_value", "signal",    "wait_until", "test",  "fence",
       "quiet", "sync",  "reduce", "transform", "sum",   "max",       "fetch_add", "enter",      "leave",
-      "put_packets", "reduce_packets"};
+      "put_packets", "receive_packets", "reduce_packets"};
   return names[static_cast<int>(verb)];
 }
 

@@ -25,7 +25,7 @@ namespace sym::fiber {
 // clang-format off
 enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_until, test, fence, quiet,
                   sync, reduce, transform, sum, max, fetch_add, enter, leave,
-                  put_packets, reduce_packets };
+                  put_packets, receive_packets, reduce_packets };
 // clang-format on
 const char* to_string(Verb verb);
 

@@ -20,7 +20,9 @@ SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, st
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const Range mine = rows_of<T>(block, n)(0);
-  const std::size_t most = inbox.capacity_bytes / sizeof(T);
+  // Without an inbox the whole part is one piece, which put_packets refuses.
+  const std::size_t room = inbox.capacity_bytes / sizeof(T);
+  const std::size_t most = room > 0 ? room : mine.count;
   for (std::size_t done = 0; done < mine.count; done += most) {
     const std::size_t left = mine.count - done;
     const Range piece{mine.first + done, left < most ? left : most};

@@ -76,7 +76,7 @@ void all_reduce(StagedChannel<W>& channel, Local<const T> in, Local<T> out, Op o
   std::size_t done = 0;
   do {
     const std::size_t n = std::min(out.count - done, stage_in.count);
-    const auto tag = operation_tag(Op::name[0], out.count, sizeof(T), static_cast<std::uint64_t>(channel.blocks));
+    const auto tag = operation_tag(operation_of(Op::name), out.count, sizeof(T), static_cast<std::uint64_t>(channel.blocks));
     LaunchConfig config;
     config.name = "all_reduce";
     config.blocks = channel.blocks;

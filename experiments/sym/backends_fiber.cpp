@@ -1,4 +1,5 @@
 // The checker and the simulator, or what is said where this build has neither.
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
@@ -18,7 +19,7 @@ namespace sym::command {
 Outcome run_on_check(const Algorithm&, const Point&, const RunOptions&) {
   throw Unavailable("check: " + why_unavailable("check"));
 }
-Outcome run_on_sim(const Algorithm&, const Point&, const RunOptions&, const models::Machine&) {
+std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunOptions&, const models::Machine&) {
   throw Unavailable("sim: " + why_unavailable("sim"));
 }
 
@@ -110,8 +111,8 @@ std::string simulate(const Algorithm& algorithm, const Point& point, const sim::
 
 }  // namespace
 
-Outcome run_on_sim(const Algorithm& algorithm, const Point& point, const RunOptions& options,
-                   const models::Machine& machine) {
+std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point, const RunOptions& options,
+                                      const models::Machine& machine) {
   sim::SimOptions sim_options;
   sim_options.machine = machine;
   sim_options.pes = point.pes;
@@ -119,20 +120,23 @@ Outcome run_on_sim(const Algorithm& algorithm, const Point& point, const RunOpti
   sim_options.fibres = options.blocks_exact ? 0 : 1;
   sim_options.data = !options.no_data;
   sim_options.check = options.check;
-  const auto json =
-      nlohmann::json::parse(sim::run_in_child([&] { return simulate(algorithm, point, sim_options); }));
-  Outcome outcome;
-  outcome.result.count = json["count"];
-  outcome.result.bytes = json["bytes"];
-  outcome.result.wrong = json["wrong"];
-  outcome.result.hash = json["hash"];
-  outcome.result.time_us = json["time_us"];
-  outcome.result.first_wrong = json["first_wrong"];
-  outcome.flows = json["flows"];
-  outcome.window = json["window"];
-  outcome.fibres = options.blocks_exact ? point.blocks : 1;
-  for (const auto& finding : json["findings"]) outcome.findings.push_back({finding[0], finding[1]});
-  return outcome;
+  const int fibres = options.blocks_exact ? point.blocks : 1;
+  auto child = std::make_shared<sim::Child>([&] { return simulate(algorithm, point, sim_options); });
+  return [child, fibres] {
+    const auto json = nlohmann::json::parse(child->finish());
+    Outcome outcome;
+    outcome.result.count = json["count"];
+    outcome.result.bytes = json["bytes"];
+    outcome.result.wrong = json["wrong"];
+    outcome.result.hash = json["hash"];
+    outcome.result.time_us = json["time_us"];
+    outcome.result.first_wrong = json["first_wrong"];
+    outcome.flows = json["flows"];
+    outcome.window = json["window"];
+    outcome.fibres = fibres;
+    for (const auto& finding : json["findings"]) outcome.findings.push_back({finding[0], finding[1]});
+    return outcome;
+  };
 }
 
 #endif

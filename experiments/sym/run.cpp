@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <filesystem>
+#include <deque>
+#include <thread>
 
 #include "core/debug.hpp"
 #include "core/error.hpp"
@@ -129,32 +130,48 @@ class Run {
     (what == "skip" ? point.skip_pe : point.shrink_pe) = pe;
   }
 
-  void run_hosts() {
-    const auto start = std::chrono::steady_clock::now();
-    const std::size_t all = options_.pes.size() * options_.sizes.size() * static_cast<std::size_t>(options_.runs);
-    std::size_t at = 0;
+  struct Planned {
+    Point point;
+    bool last;  // of the runs of its point
+  };
+
+  std::vector<Planned> plan() const {
+    std::vector<Planned> points;
     for (int pes : options_.pes) {
       for (std::size_t bytes : options_.sizes) {
         for (const std::string& variant : variants(pes, bytes)) {
           for (int run = 0; run < options_.runs; ++run) {
             Point point = point_of(pes, bytes, variant);
             point.seed += static_cast<std::uint64_t>(run);
-            const auto elapsed = std::chrono::steady_clock::now() - start;
-            if (elapsed > std::chrono::seconds(2) && isatty(2) != 0) {
-              fmt::print(stderr, "\r{} of {} points ", at, all);
-            }
-            ++at;
-            done(point, run_point_on_host(point), run + 1 == options_.runs);
+            points.push_back({point, run + 1 == options_.runs});
           }
         }
       }
     }
+    return points;
   }
 
-  Outcome run_point_on_host(const Point& point) const {
-    if (options_.backend == "thread") return run_on_thread(algorithm_, point, options_);
-    if (options_.backend == "check") return run_on_check(algorithm_, point, options_);
-    return run_on_sim(algorithm_, point, options_, machine_);
+  void run_hosts() {
+    const std::vector<Planned> points = plan();
+    // Simulated points are processes of their own: as many at a time as there are cores, rows in order.
+    const std::size_t ahead = options_.backend == "sim" ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+    std::deque<std::function<Outcome()>> under_way;
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t next = 0, at = 0; at < points.size(); ++at) {
+      for (; next < points.size() && next < at + ahead; ++next) under_way.push_back(begin(points[next].point));
+      if (std::chrono::steady_clock::now() - start > std::chrono::seconds(2) && isatty(2) != 0) {
+        fmt::print(stderr, "\r{} of {} points ", at, points.size());
+      }
+      const Outcome outcome = under_way.front()();
+      under_way.pop_front();
+      done(points[at].point, outcome, points[at].last);
+    }
+  }
+
+  std::function<Outcome()> begin(const Point& point) const {
+    if (options_.backend == "sim") return start_on_sim(algorithm_, point, options_, machine_);
+    if (options_.backend == "thread") return [this, point] { return run_on_thread(algorithm_, point, options_); };
+    return [this, point] { return run_on_check(algorithm_, point, options_); };
   }
 
   void run_cuda() {
