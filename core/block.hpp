@@ -4,9 +4,11 @@
 // Ordering, in short (docs/guide/ordering.md has it whole):
 //  - Between two verbs of one block, lanes are unordered unless the second touches exactly the same
 //    range with the same element type, or a `sync` lies between. Verbs that contain one say so.
-//  - put, get, put_signal, put_value and signal are transfers: non-blocking. Their source may be read
+//  - put, get, put_signal, put_value and signal are transfers: non-blocking. Their source may be
+//  read
 //    at any time until `quiet`; their destination is written at any time until `quiet`.
-//  - fence(pe) orders this block's later transfers to pe after its earlier ones; it completes nothing.
+//  - fence(pe) orders this block's later transfers to pe after its earlier ones; it completes
+//  nothing.
 //  - quiet() completes what this block issued. Nobody else's transfers.
 //  - signal releases everything that happens before it (own and acquired), except this block's own
 //    transfers that no fence to that PE or quiet covers; put_signal covers its own payload besides.
@@ -31,7 +33,8 @@
 namespace sym {
 
 namespace detail {
-// Element function of the archetypes below: a named object, because nvcc rejects lambdas in `requires`.
+// Element function of the archetypes below: a named object, because nvcc rejects lambdas in
+// `requires`.
 struct AnyFunction {
   SYM_HD float operator()(float a) const { return a; }
   SYM_HD float operator()(float a, float) const { return a; }
@@ -133,7 +136,9 @@ struct BlockArchetype {
   SYM_FN void signal(const Signals&, std::size_t, int, Site = {}) {}
   SYM_FN void signal(const Signals&, std::size_t, const Team&, Site = {}) {}
   SYM_FN bool wait_until(const Signals&, std::size_t, const Team&, Site = {}) { return true; }
-  SYM_FN std::uint64_t wait_until(const Signals&, std::size_t, std::uint64_t value) { return value; }
+  SYM_FN std::uint64_t wait_until(const Signals&, std::size_t, std::uint64_t value) {
+    return value;
+  }
   SYM_FN std::uint64_t test(const Signals&, std::size_t) { return 0; }
   SYM_FN void fence(int) {}
   SYM_FN void quiet(Site = {}) {}

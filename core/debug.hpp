@@ -1,4 +1,5 @@
-// SYM_DEBUG=info: what was decided on the way (variant, grid, heap, network), a line each on stderr.
+// SYM_DEBUG=info: what was decided on the way (variant, grid, heap, network), a line each on
+// stderr.
 #pragma once
 
 #include <cstdio>

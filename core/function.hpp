@@ -2,7 +2,8 @@
 //
 // SYM_HD  values and pure functions: usable on host and device.
 // SYM_FN  code that calls verbs of a block. Under nvcc it is device code only, because a `.cu` file
-//         stamps GPU instances and `.cpp` files stamp host ones (never both in one translation unit).
+//         stamps GPU instances and `.cpp` files stamp host ones (never both in one translation
+//         unit).
 #pragma once
 
 #if defined(__CUDACC__)

@@ -14,7 +14,8 @@ namespace detail {
 template <class A, class F>
 SYM_HD constexpr A wrapping(A a, A b, F f) {
   if constexpr (std::is_integral_v<A>) {
-    using Wide = std::conditional_t<(sizeof(A) < sizeof(unsigned)), unsigned, std::make_unsigned_t<A>>;
+    using Wide =
+        std::conditional_t<(sizeof(A) < sizeof(unsigned)), unsigned, std::make_unsigned_t<A>>;
     return static_cast<A>(f(static_cast<Wide>(a), static_cast<Wide>(b)));
   } else {
     return f(a, b);

@@ -1,4 +1,5 @@
-// Ranges of elements and how they are cut. Units: elements (size_t everywhere, so 2^31 is no limit).
+// Ranges of elements and how they are cut. Units: elements (size_t everywhere, so 2^31 is no
+// limit).
 #pragma once
 
 #include <cstddef>
@@ -19,12 +20,13 @@ struct Range {
   }
 };
 
-// A range with the place in the source that named it: verbs that end in a parameter pack take this, so
-// that reports can say where they were called.
+// A range with the place in the source that named it: verbs that end in a parameter pack take this,
+// so that reports can say where they were called.
 struct RangeAt {
   Range range;
   Site site;
-  SYM_HD constexpr RangeAt(Range r, Site s = Site::here()) : range(r), site(s) {}  // NOLINT: implicit
+  SYM_HD constexpr RangeAt(Range r, Site s = Site::here())
+      : range(r), site(s) {}  // NOLINT: implicit
 };
 
 // Elements of T in one 16-byte access: the granule at which shares are cut, so that every share but
@@ -33,8 +35,8 @@ template <class T>
 inline constexpr std::size_t granule = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
 
 // Part `index` of `parts` of `range`. The parts are consecutive, cover the range exactly, and their
-// sizes differ by at most one unit of `unit` elements (the last may be shorter). Parts may be empty.
-// Requires 0 <= index < parts and unit >= 1.
+// sizes differ by at most one unit of `unit` elements (the last may be shorter). Parts may be
+// empty. Requires 0 <= index < parts and unit >= 1.
 SYM_HD constexpr Range chunk(Range range, int index, int parts, std::size_t unit = 1) {
   const std::size_t units = range.count / unit + (range.count % unit != 0 ? 1 : 0);
   const std::size_t n = static_cast<std::size_t>(parts);

@@ -17,11 +17,12 @@ namespace sym {
 //   member. What was sent and seen is kept beside the words, for each (slot, PE), in device memory:
 //   a replayed graph needs no epoch argument, and any subset of PEs may use a table as long as both
 //   ends of each pair agree on the order of their operations.
-// lanes == 1: plain counters. `signal(s, slot, pe)` adds one; `wait_until(s, slot, value)` waits for
+// lanes == 1: plain counters. `signal(s, slot, pe)` adds one; `wait_until(s, slot, value)` waits
+// for
 //   the count.
 //
-// Tagged rows (barrier words) carry (epoch << 16 | tag), set by the lane's single producer; a waiter
-// that finds its epoch with another tag reports a mismatch instead of waiting.
+// Tagged rows (barrier words) carry (epoch << 16 | tag), set by the lane's single producer; a
+// waiter that finds its epoch with another tag reports a mismatch instead of waiting.
 struct Signals {
   Window<std::uint64_t> words;  // symmetric: written by peers
   Window<std::uint64_t> sent;   // this PE's own: signals sent, for each (slot, PE)
@@ -45,14 +46,15 @@ SYM_HD constexpr std::uint16_t tag_of(std::uint64_t word) {
   return static_cast<std::uint16_t>(word & ((1U << tag_bits) - 1));
 }
 
-// An inbox for small messages whose flag travels in the data: nobody signals, the data itself says that
-// it has come. For each (slot, sending PE) two buffers of `capacity_bytes` of payload, used in turn:
-// a message may overwrite the one before last, because the pair has exchanged messages since. So every
-// pair exchanges a message each time, in both directions; sent and seen are counted for each pair.
-// Receipt acquires that message and nothing else.
+// An inbox for small messages whose flag travels in the data: nobody signals, the data itself says
+// that it has come. For each (slot, sending PE) two buffers of `capacity_bytes` of payload, used in
+// turn: a message may overwrite the one before last, because the pair has exchanged messages since.
+// So every pair exchanges a message each time, in both directions; sent and seen are counted for
+// each pair. Receipt acquires that message and nothing else.
 struct Packets {
-  Window<std::uint64_t> cells;  // symmetric: how payload and flags lie in it is the backend's business
-  Signals lanes;                // what was sent and seen; its words are the flags of host backends
+  Window<std::uint64_t>
+      cells;      // symmetric: how payload and flags lie in it is the backend's business
+  Signals lanes;  // what was sent and seen; its words are the flags of host backends
   std::size_t capacity_bytes = 0;
 
   // Bytes of cells for one message: each 4 bytes of payload have 4 of flag beside them on GPUs.

@@ -13,7 +13,8 @@ class Team {
  public:
   Team() = default;
 
-  // PEs first, first + stride, ... (size of them), seen from PE `self`. Requires size >= 1, stride >= 1.
+  // PEs first, first + stride, ... (size of them), seen from PE `self`. Requires size >= 1, stride
+  // >= 1.
   SYM_HD static constexpr Team strided(int self, int first, int stride, int size) {
     Team team;
     team.size_ = size;

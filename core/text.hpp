@@ -25,8 +25,10 @@ inline std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-// The candidate with the smallest edit distance to `word`, the first of several; "" if there is none.
-inline std::string nearest_name(const std::string& word, const std::vector<std::string>& candidates) {
+// The candidate with the smallest edit distance to `word`, the first of several; "" if there is
+// none.
+inline std::string nearest_name(const std::string& word,
+                                const std::vector<std::string>& candidates) {
   std::string best;
   std::size_t best_distance = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {

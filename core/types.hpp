@@ -35,7 +35,8 @@ SYM_HD constexpr float to_float(f16 value) {
   const std::uint32_t exponent = (value.bits >> 10) & 0x1fU;
   std::uint32_t mantissa = value.bits & 0x3ffU;
   if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000U | (mantissa << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
   if (mantissa == 0) return std::bit_cast<float>(sign);
   std::uint32_t shift = 0;  // subnormal: normalise
   while ((mantissa & 0x400U) == 0) {
@@ -51,7 +52,7 @@ SYM_HD constexpr f16 to_f16(float value) {
   const std::uint32_t magnitude = word & 0x7fffffffU;
   if (magnitude > 0x7f800000U) return f16{0x7fff};
   if (magnitude >= 0x47800000U) return f16{static_cast<std::uint16_t>(sign | 0x7c00U)};  // >= 2^16
-  if (magnitude < 0x33000000U) return f16{static_cast<std::uint16_t>(sign)};  // < 2^-25
+  if (magnitude < 0x33000000U) return f16{static_cast<std::uint16_t>(sign)};             // < 2^-25
   const std::uint32_t exponent = magnitude >> 23;
   std::uint32_t kept = 0;
   std::uint32_t dropped = 0;
@@ -74,8 +75,7 @@ SYM_HD constexpr f16 to_f16(float value) {
 // The type in which reductions over T run, and in which element functions get and give T: f32 for
 // the narrow floats, T itself otherwise.
 template <class T>
-using Accumulator =
-    std::conditional_t<std::is_same_v<T, bf16> || std::is_same_v<T, f16>, float, T>;
+using Accumulator = std::conditional_t<std::is_same_v<T, bf16> || std::is_same_v<T, f16>, float, T>;
 
 template <class T>
 SYM_HD constexpr Accumulator<T> widen(T value) {

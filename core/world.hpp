@@ -2,7 +2,8 @@
 //
 // A host program is written once per PE, as under torchrun: `template <World W> void program(W&)`.
 // Each backend has a runner that calls it on every PE: as a thread (`thread`), as a fibre (`check`,
-// `sim`), or as the process that it is in (`cuda`). No global state: everything comes from the World.
+// `sim`), or as the process that it is in (`cuda`). No global state: everything comes from the
+// World.
 #pragma once
 
 #include <concepts>

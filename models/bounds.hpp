@@ -1,16 +1,17 @@
 // Lower bounds and nccl-tests' factors of the collectives, as plain functions of a Machine.
 //
-// A bound holds for every algorithm without reduction inside the network (NVLink multicast off). It is
-// the maximum of three terms; none of them assumes a particular algorithm:
+// A bound holds for every algorithm without reduction inside the network (NVLink multicast off). It
+// is the maximum of three terms; none of them assumes a particular algorithm:
 // - latency: one kernel start, and one flag on its way (between nodes: one request through a NIC);
-// - port: bytes that must enter or leave one PE, over all that enters or leaves it (the cut around one
-//   PE). Bytes per PE are the closed forms of Chan, Heimlich, Purkayastha, van de Geijn (2007) and of
-//   Patarasuk, Yuan (2009): a sum over P needs P-1 messages to form and P-1 to spread, so all-reduce
-//   moves 2(P-1)B in all, the busiest port at least 2(P-1)/P B;
+// - port: bytes that must enter or leave one PE, over all that enters or leaves it (the cut around
+// one
+//   PE). Bytes per PE are the closed forms of Chan, Heimlich, Purkayastha, van de Geijn (2007) and
+//   of Patarasuk, Yuan (2009): a sum over P needs P-1 messages to form and P-1 to spread, so
+//   all-reduce moves 2(P-1)B in all, the busiest port at least 2(P-1)/P B;
 // - nic: the same count for a node in place of a PE (the cut around one node).
 // Bytes are what nccl-tests calls size: all_gather the gathered output, reduce_scatter the whole
-// input, all_reduce and broadcast the buffer. Rates are the fastest known mechanism (SM copy or copy
-// engine): the copy engine beats SM copies, so a bound from SM copies alone would not be one.
+// input, all_reduce and broadcast the buffer. Rates are the fastest known mechanism (SM copy or
+// copy engine): the copy engine beats SM copies, so a bound from SM copies alone would not be one.
 #pragma once
 
 #include <algorithm>
@@ -33,16 +34,19 @@ struct Bound {
 // busbw = algbw * bus_factor: nccl-tests, doc/PERFORMANCE.md. Requires pes >= 1.
 inline double bus_factor(const std::string& algorithm, int pes) {
   if (pes < 1) {
-    throw std::invalid_argument("bus_factor: " + std::to_string(pes) + " PEs; 1 or more are accepted");
+    throw std::invalid_argument("bus_factor: " + std::to_string(pes) +
+                                " PEs; 1 or more are accepted");
   }
   const double others = static_cast<double>(pes - 1) / pes;
   if (algorithm == "all_reduce") return 2 * others;
-  if (algorithm == "all_gather" || algorithm == "reduce_scatter" || algorithm == "all_to_all") return others;
+  if (algorithm == "all_gather" || algorithm == "reduce_scatter" || algorithm == "all_to_all")
+    return others;
   if (algorithm == "broadcast" || algorithm == "reduce" || algorithm == "send_recv") return 1;
-  throw std::invalid_argument("bus_factor: algorithm '" + algorithm + "' is unknown; the nearest name is '" +
-                              nearest_name(algorithm, {"all_reduce", "all_gather", "reduce_scatter",
-                                                       "all_to_all", "broadcast", "reduce", "send_recv"}) +
-                              "'");
+  throw std::invalid_argument(
+      "bus_factor: algorithm '" + algorithm + "' is unknown; the nearest name is '" +
+      nearest_name(algorithm, {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                               "broadcast", "reduce", "send_recv"}) +
+      "'");
 }
 
 namespace detail {
@@ -55,8 +59,9 @@ struct Spread {
 
 inline Spread spread_of(const Machine& machine, int pes) {
   if (pes < 1 || pes > machine.pes()) {
-    throw std::invalid_argument("machine '" + machine.name + "': a bound for " + std::to_string(pes) +
-                                " PEs; 1 to " + std::to_string(machine.pes()) + " are accepted");
+    throw std::invalid_argument("machine '" + machine.name + "': a bound for " +
+                                std::to_string(pes) + " PEs; 1 to " +
+                                std::to_string(machine.pes()) + " are accepted");
   }
   const int nodes = (pes - 1) / machine.gpus_per_node + 1;
   return {nodes, pes - (nodes - 1) * machine.gpus_per_node};
@@ -67,11 +72,13 @@ inline double or_zero(const Machine& machine, const std::string& key) {
   return found == machine.numbers.end() ? 0 : found->second.value;
 }
 
-// GB/s into a PE from its own node, by the fastest mechanism. One-way rates are never the lower ones.
+// GB/s into a PE from its own node, by the fastest mechanism. One-way rates are never the lower
+// ones.
 inline double port_rate(const Machine& machine, bool both_ways) {
   const double both = std::max(machine.number("port_gbps"), machine.number("copy_engine_gbps"));
   if (both_ways) return both;
-  return std::max({both, machine.number("port_oneway_gbps"), or_zero(machine, "copy_engine_oneway_gbps")});
+  return std::max(
+      {both, machine.number("port_oneway_gbps"), or_zero(machine, "copy_engine_oneway_gbps")});
 }
 
 // NICs that GPU-initiated transfers of one node use: the distinct nearest ones.
@@ -87,7 +94,8 @@ inline int nics_in_use(const Machine& machine) {
 inline double transfer_us(double bytes, double gbps) { return bytes / (gbps * 1e3); }
 
 // The maximum of the three terms, for bytes through the busiest PE and through the busiest node.
-inline Bound bound_of(const Machine& machine, int pes, double pe_bytes, double node_bytes, bool both_ways) {
+inline Bound bound_of(const Machine& machine, int pes, double pe_bytes, double node_bytes,
+                      bool both_ways) {
   const Spread spread = spread_of(machine, pes);
   const double launch_us = machine.number("launch_us");
   if (pes == 1) return {launch_us, "launch"};
@@ -112,8 +120,8 @@ inline Bound bound_of(const Machine& machine, int pes, double pe_bytes, double n
   return bound;
 }
 
-// all_gather and reduce_scatter mirror each other: what the one brings into a PE or a node, the other
-// sends out of it as partial sums. The smallest node lacks the most.
+// all_gather and reduce_scatter mirror each other: what the one brings into a PE or a node, the
+// other sends out of it as partial sums. The smallest node lacks the most.
 inline Bound share_bound(const Machine& machine, int pes, double bytes) {
   const Spread spread = spread_of(machine, pes);
   const double node_bytes = bytes * (pes - spread.smallest_node) / pes;
@@ -144,8 +152,10 @@ inline Bound broadcast_bound(const Machine& machine, int pes, double bytes) {
   return detail::bound_of(machine, pes, bytes, bytes, false);
 }
 
-// The functions above by the name of the algorithm. Throws std::invalid_argument for any other name.
-inline Bound collective_bound(const std::string& algorithm, const Machine& machine, int pes, double bytes) {
+// The functions above by the name of the algorithm. Throws std::invalid_argument for any other
+// name.
+inline Bound collective_bound(const std::string& algorithm, const Machine& machine, int pes,
+                              double bytes) {
   if (algorithm == "all_reduce") return all_reduce_bound(machine, pes, bytes);
   if (algorithm == "all_gather") return all_gather_bound(machine, pes, bytes);
   if (algorithm == "reduce_scatter") return reduce_scatter_bound(machine, pes, bytes);

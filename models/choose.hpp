@@ -1,5 +1,5 @@
-// Which variant of a collective to use, from the machine's numbers and closed forms of each variant:
-// the least time of (latency + bytes over the port). No size is a constant here.
+// Which variant of a collective to use, from the machine's numbers and closed forms of each
+// variant: the least time of (latency + bytes over the port). No size is a constant here.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,20 @@ namespace sym::models {
 
 // A barrier among PEs of one node: an epoch, a release, a flag, and the poll that sees it.
 inline double barrier_us(const Machine& machine) {
-  return 2 * machine.number("load_local_us") + machine.number("release_us") + machine.number("flag_us");
+  return 2 * machine.number("load_local_us") + machine.number("release_us") +
+         machine.number("flag_us");
 }
 
 // Per byte that a kernel of default_blocks reads or writes in this GPU's own memory.
 inline double local_pass_us(const Machine& machine) {
-  return 1e-3 / std::min(machine.number("sm_local_gbps") * machine.number("default_blocks"), machine.number("hbm_gbps"));
+  return 1e-3 / std::min(machine.number("sm_local_gbps") * machine.number("default_blocks"),
+                         machine.number("hbm_gbps"));
 }
 
-// Time of an all-reduce of `bytes` on `pes` PEs of one node, without contention (Thakur et al., 2005,
-// in the alpha-beta form with this machine's constants).
-inline double all_reduce_us(const Machine& machine, const std::string& variant, int pes, double bytes) {
+// Time of an all-reduce of `bytes` on `pes` PEs of one node, without contention (Thakur et al.,
+// 2005, in the alpha-beta form with this machine's constants).
+inline double all_reduce_us(const Machine& machine, const std::string& variant, int pes,
+                            double bytes) {
   const double per_byte_us = 1e-3 / machine.number("port_gbps");
   const double read_us = 1e-3 / machine.number_or("port_read_gbps", machine.number("port_gbps"));
   const double others = pes - 1;
@@ -35,22 +38,25 @@ inline double all_reduce_us(const Machine& machine, const std::string& variant, 
   }
   const double share = others / pes * bytes;
   if (variant == "two_shot") {
-    return 2 * barrier_us(machine) + machine.number("load_remote_us") + machine.number("release_us") +
-           share * (read_us + per_byte_us);
+    return 2 * barrier_us(machine) + machine.number("load_remote_us") +
+           machine.number("release_us") + share * (read_us + per_byte_us);
   }
-  return 2 * barrier_us(machine) + 2 * others * (2 * machine.number("release_us") + machine.number("flag_us")) +
+  return 2 * barrier_us(machine) +
+         2 * others * (2 * machine.number("release_us") + machine.number("flag_us")) +
          2 * share * per_byte_us + 3 * share * local_pass_us(machine);
 }
 
-// The variant that `auto` means. Across nodes it is the ring, the only one whose traffic between nodes
-// does not grow with their number.
-inline std::string choose_variant(const Machine& machine, const std::string& algorithm, int pes, double bytes) {
+// The variant that `auto` means. Across nodes it is the ring, the only one whose traffic between
+// nodes does not grow with their number.
+inline std::string choose_variant(const Machine& machine, const std::string& algorithm, int pes,
+                                  double bytes) {
   const bool one_node = pes <= machine.gpus_per_node;
   if (algorithm == "all_reduce") {
     if (!one_node) return "ring";
     std::string best = "one_shot";
     for (const std::string variant : {"one_shot_read", "two_shot", "ring"}) {
-      if (all_reduce_us(machine, variant, pes, bytes) < all_reduce_us(machine, best, pes, bytes)) best = variant;
+      if (all_reduce_us(machine, variant, pes, bytes) < all_reduce_us(machine, best, pes, bytes))
+        best = variant;
     }
     return best;
   }

@@ -19,14 +19,15 @@ std::string JsonAt::shown() const {
 }
 
 void JsonAt::refuse(const std::string& what) const {
-  throw std::invalid_argument(origin_ + ": " + (path_.empty() ? "the top level" : path_) + " " + what);
+  throw std::invalid_argument(origin_ + ": " + (path_.empty() ? "the top level" : path_) + " " +
+                              what);
 }
 
 void JsonAt::only_keys(const std::vector<std::string>& allowed) const {
   for (const std::string& key : keys()) {
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
-      refuse("has the unknown key '" + key + "'; the nearest accepted key is '" + nearest_name(key, allowed) +
-             "'");
+      refuse("has the unknown key '" + key + "'; the nearest accepted key is '" +
+             nearest_name(key, allowed) + "'");
     }
   }
 }
@@ -66,15 +67,16 @@ std::int64_t JsonAt::whole(std::int64_t low, std::int64_t high) const {
                     (!value_->is_number_unsigned() || value_->get<std::uint64_t>() <= INT64_MAX);
   const std::int64_t number = fits ? value_->get<std::int64_t>() : 0;
   if (!fits || number < low || number > high) {
-    refuse("is " + shown() + "; a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
-           " is accepted");
+    refuse("is " + shown() + "; a whole number from " + std::to_string(low) + " to " +
+           std::to_string(high) + " is accepted");
   }
   return number;
 }
 
 double JsonAt::positive() const {
   const double number = value_->is_number() ? value_->get<double>() : 0;
-  if (!(number > 0) || !std::isfinite(number)) refuse("is " + shown() + "; a number above 0 is accepted");
+  if (!(number > 0) || !std::isfinite(number))
+    refuse("is " + shown() + "; a number above 0 is accepted");
   return number;
 }
 
@@ -89,7 +91,8 @@ Json parse_strict_json(const std::string& text, const std::string& origin) {
   const auto refuse_twice = [&](int, Json::parse_event_t event, Json& parsed) {
     if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
     if (event == Json::parse_event_t::object_end) open_objects.pop_back();
-    if (event == Json::parse_event_t::key && !open_objects.back().insert(parsed.get<std::string>()).second) {
+    if (event == Json::parse_event_t::key &&
+        !open_objects.back().insert(parsed.get<std::string>()).second) {
       throw std::invalid_argument(origin + ": the key '" + parsed.get<std::string>() +
                                   "' is given twice in one object; once is accepted");
     }

@@ -1,5 +1,5 @@
-// Strict reading of JSON values: each refusal is one sentence with file, JSON path, what is there and
-// what would be accepted. Throws std::invalid_argument throughout.
+// Strict reading of JSON values: each refusal is one sentence with file, JSON path, what is there
+// and what would be accepted. Throws std::invalid_argument throughout.
 #pragma once
 
 #include <cstdint>

@@ -62,22 +62,25 @@ Machine find_machine(const std::string& name_or_file) {
   std::error_code ignored;
   const fs::file_status status = fs::status(name_or_file, ignored);
   if (fs::is_directory(status)) {
-    throw std::invalid_argument(name_or_file + ": is a directory; a machine's name or a file is accepted");
+    throw std::invalid_argument(name_or_file +
+                                ": is a directory; a machine's name or a file is accepted");
   }
   // Not only regular files: `sym machine <(nvidia-smi topo -m)` is a pipe.
   if (fs::exists(status)) return read_machine_file(name_or_file);
   const std::string nearest = nearest_name(name_or_file, names);
-  throw std::invalid_argument(
-      "machine '" + name_or_file + "': neither a name in " + machines_dir() + " nor a file" +
-      (nearest.empty() ? "" : "; the nearest name is '" + nearest + "'") + " (names: " + joined(names) + ")");
+  throw std::invalid_argument("machine '" + name_or_file + "': neither a name in " +
+                              machines_dir() + " nor a file" +
+                              (nearest.empty() ? "" : "; the nearest name is '" + nearest + "'") +
+                              " (names: " + joined(names) + ")");
 }
 
 int node_count(const std::string& word, const std::string& whole) {
   int nodes = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), nodes);
   if (error != std::errc() || end != word.data() + word.size() || nodes < 1) {
-    throw std::invalid_argument("machine '" + whole + "': '" + word +
-                                "' after * is no number of nodes; a whole number from 1 is accepted");
+    throw std::invalid_argument(
+        "machine '" + whole + "': '" + word +
+        "' after * is no number of nodes; a whole number from 1 is accepted");
   }
   return nodes;
 }
@@ -90,8 +93,8 @@ void multiply_nodes(Machine& machine, int factor) {
   }
   const long long pes = static_cast<long long>(machine.pes()) * factor;
   if (pes > std::numeric_limits<int>::max()) {
-    throw std::invalid_argument("machine '" + machine.name + "': *" + std::to_string(factor) + " makes " +
-                                std::to_string(pes) + " GPUs; at most " +
+    throw std::invalid_argument("machine '" + machine.name + "': *" + std::to_string(factor) +
+                                " makes " + std::to_string(pes) + " GPUs; at most " +
                                 std::to_string(std::numeric_limits<int>::max()) + " are accepted");
   }
   machine.nodes *= factor;
@@ -104,7 +107,8 @@ double Machine::number(const std::string& key) const {
   if (found != numbers.end()) return found->second.value;
   std::vector<std::string> keys;
   for (const auto& [name_of, quantity] : numbers) keys.push_back(name_of);
-  throw std::invalid_argument("machine '" + name + "': has no number '" + key + "'; it has " + joined(keys));
+  throw std::invalid_argument("machine '" + name + "': has no number '" + key + "'; it has " +
+                              joined(keys));
 }
 
 std::vector<std::string> machine_names() {

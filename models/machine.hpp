@@ -42,12 +42,13 @@ struct Machine {
   }
 };
 
-// Every key that a machine file may hold under "numbers", with its meaning (printed by `sym machine`).
+// Every key that a machine file may hold under "numbers", with its meaning (printed by `sym
+// machine`).
 const std::map<std::string, std::string>& number_keys();
 
 // A named machine (models/machines/NAME.json), a JSON file, or the text of `nvidia-smi topo -m`;
-// "*N" after the name or file means N nodes. Throws std::invalid_argument with one sentence that says
-// what, where (file:line) and what would be accepted.
+// "*N" after the name or file means N nodes. Throws std::invalid_argument with one sentence that
+// says what, where (file:line) and what would be accepted.
 Machine load_machine(const std::string& name_or_file);
 std::vector<std::string> machine_names();
 

@@ -36,8 +36,8 @@ std::string file_stem(const std::string& path);
 LinkClass pair_class_of(const Machine& machine, int from, int to);
 int pair_lanes_of(const Machine& machine, int from, int to);  // 0 where the machine does not say
 
-// Fills machine.numbers for a machine read from topology text, whose wiring is already set. The text
-// holds no rates, so all of them are assumed and say from what.
+// Fills machine.numbers for a machine read from topology text, whose wiring is already set. The
+// text holds no rates, so all of them are assumed and say from what.
 void assume_numbers(Machine& machine);
 
 }  // namespace sym::models::detail

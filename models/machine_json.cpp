@@ -21,7 +21,8 @@ constexpr int most_lanes = 1024;
 std::string choice(const JsonAt& at, const std::vector<std::string>& accepted) {
   std::string word = at.text();
   if (std::find(accepted.begin(), accepted.end(), word) == accepted.end()) {
-    at.refuse("is \"" + word + "\"; the nearest accepted word is \"" + nearest_name(word, accepted) + "\"");
+    at.refuse("is \"" + word + "\"; the nearest accepted word is \"" +
+              nearest_name(word, accepted) + "\"");
   }
   return word;
 }
@@ -54,7 +55,8 @@ std::vector<T> read_matrix(const JsonAt& at, int gpus, Read read) {
       const JsonAt& element = elements[static_cast<std::size_t>(column)];
       cells.push_back(read(element, row, column));
       const std::size_t mirrored =
-          static_cast<std::size_t>(column) * static_cast<std::size_t>(gpus) + static_cast<std::size_t>(row);
+          static_cast<std::size_t>(column) * static_cast<std::size_t>(gpus) +
+          static_cast<std::size_t>(row);
       if (column < row && cells[mirrored] != cells.back()) {
         element.refuse("differs from [" + std::to_string(column) + "][" + std::to_string(row) +
                        "]; a symmetric matrix is accepted");
@@ -73,7 +75,8 @@ void read_pairs(const JsonAt& root, Machine& machine) {
       }
       return link_class;
     };
-    machine.pair_class = read_matrix<LinkClass>(root.member("pair_class"), machine.gpus_per_node, read);
+    machine.pair_class =
+        read_matrix<LinkClass>(root.member("pair_class"), machine.gpus_per_node, read);
   }
   if (root.has("pair_lanes")) {
     const auto read = [&](const JsonAt& at, int row, int column) {
@@ -85,7 +88,8 @@ void read_pairs(const JsonAt& root, Machine& machine) {
 }
 
 void read_fabric(const JsonAt& root, Machine& machine) {
-  if (root.has("nics_per_node")) machine.nics_per_node = whole(root.member("nics_per_node"), 0, most_gpus);
+  if (root.has("nics_per_node"))
+    machine.nics_per_node = whole(root.member("nics_per_node"), 0, most_gpus);
   if (root.has("nic_of_gpu")) {
     const JsonAt at = root.member("nic_of_gpu");
     for (const JsonAt& nic : sized(at, machine.gpus_per_node)) {
@@ -97,13 +101,14 @@ void read_fabric(const JsonAt& root, Machine& machine) {
     machine.nic_of_gpu.assign(static_cast<std::size_t>(machine.gpus_per_node), -1);
   }
   if (root.has("fabric")) machine.fabric = choice(root.member("fabric"), {"none", "rail"});
-  const bool has_nic =
-      std::any_of(machine.nic_of_gpu.begin(), machine.nic_of_gpu.end(), [](int n) { return n >= 0; });
+  const bool has_nic = std::any_of(machine.nic_of_gpu.begin(), machine.nic_of_gpu.end(),
+                                   [](int n) { return n >= 0; });
   if (machine.fabric == "rail" && !has_nic) {
     root.member("fabric").refuse("is \"rail\" but no GPU has a NIC; \"none\" is accepted");
   }
   if (machine.fabric == "none" && machine.nodes > 1) {
-    root.member("nodes").refuse("is above 1 but fabric is \"none\"; 1 is accepted, or the fabric \"rail\"");
+    root.member("nodes").refuse(
+        "is above 1 but fabric is \"none\"; 1 is accepted, or the fabric \"rail\"");
   }
 }
 
@@ -111,7 +116,8 @@ Quantity read_quantity(const JsonAt& at, bool must_be_whole) {
   at.only_keys({"value", "source", "measured"});
   Quantity quantity;
   const JsonAt value = at.member("value");
-  quantity.value = must_be_whole ? whole(value, 1, std::numeric_limits<int>::max()) : value.positive();
+  quantity.value =
+      must_be_whole ? whole(value, 1, std::numeric_limits<int>::max()) : value.positive();
   quantity.source = at.member("source").text();
   quantity.measured = at.member("measured").truth();
   return quantity;
@@ -126,7 +132,8 @@ void read_numbers(const JsonAt& at, Machine& machine) {
     if (!at.has(number.key)) continue;
     if (number.needed == detail::Needed::with_nics && machine.nics_per_node == 0) {
       at.member(number.key)
-          .refuse("is given but the machine has no NICs; nics_per_node above 0 is accepted with it");
+          .refuse(
+              "is given but the machine has no NICs; nics_per_node above 0 is accepted with it");
     }
     machine.numbers[number.key] = read_quantity(at.member(number.key), number.whole);
   }
@@ -148,14 +155,15 @@ nlohmann::ordered_json matrix_json(int gpus, Cell cell) {
 Machine parse_machine_json(const std::string& text, const std::string& origin) {
   const nlohmann::json document = detail::parse_strict_json(text, origin);
   const JsonAt root(document, origin, "");
-  root.only_keys({"name", "description", "nodes", "gpus_per_node", "pair_class", "pair_lanes", "nic_of_gpu",
-                  "nics_per_node", "fabric", "numbers"});
+  root.only_keys({"name", "description", "nodes", "gpus_per_node", "pair_class", "pair_lanes",
+                  "nic_of_gpu", "nics_per_node", "fabric", "numbers"});
   Machine machine;
   machine.name = root.member("name").text();
   if (root.has("description")) machine.description = root.member("description").text();
   machine.gpus_per_node = whole(root.member("gpus_per_node"), 1, most_gpus);
   if (root.has("nodes")) {
-    machine.nodes = whole(root.member("nodes"), 1, std::numeric_limits<int>::max() / machine.gpus_per_node);
+    machine.nodes =
+        whole(root.member("nodes"), 1, std::numeric_limits<int>::max() / machine.gpus_per_node);
   }
   read_pairs(root, machine);
   read_fabric(root, machine);
@@ -185,10 +193,12 @@ std::string to_json(const Machine& machine) {
   nlohmann::ordered_json& numbers = root["numbers"];
   numbers = nlohmann::ordered_json::object();
   for (const auto& [key, quantity] : machine.numbers) {
-    numbers[key] = {{"value", quantity.value}, {"source", quantity.source}, {"measured", quantity.measured}};
+    numbers[key] = {
+        {"value", quantity.value}, {"source", quantity.source}, {"measured", quantity.measured}};
     // Counts are read back as whole numbers only.
     const auto& table = detail::number_table();
-    const auto found = std::find_if(table.begin(), table.end(), [&](const auto& n) { return key == n.key; });
+    const auto found =
+        std::find_if(table.begin(), table.end(), [&](const auto& n) { return key == n.key; });
     if (found != table.end() && found->whole)
       numbers[key]["value"] = static_cast<std::int64_t>(quantity.value);
   }

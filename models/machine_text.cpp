@@ -53,13 +53,16 @@ std::string pair_text(const Machine& machine, int from, int to) {
 }
 
 std::string pairs_text(const Machine& machine) {
-  if (machine.pair_class.empty()) return "pairs: every pair of GPUs of a node by nvlink, all lanes\n";
+  if (machine.pair_class.empty())
+    return "pairs: every pair of GPUs of a node by nvlink, all lanes\n";
   if (machine.gpus_per_node > most_gpus_shown) return "pairs: as given (see the JSON form)\n";
   std::vector<std::vector<std::string>> rows(1, {""});
-  for (int gpu = 0; gpu < machine.gpus_per_node; ++gpu) rows[0].push_back("GPU" + std::to_string(gpu));
+  for (int gpu = 0; gpu < machine.gpus_per_node; ++gpu)
+    rows[0].push_back("GPU" + std::to_string(gpu));
   for (int from = 0; from < machine.gpus_per_node; ++from) {
     rows.push_back({"GPU" + std::to_string(from)});
-    for (int to = 0; to < machine.gpus_per_node; ++to) rows.back().push_back(pair_text(machine, from, to));
+    for (int to = 0; to < machine.gpus_per_node; ++to)
+      rows.back().push_back(pair_text(machine, from, to));
   }
   return "pairs:\n" + table_text(rows);
 }
@@ -76,7 +79,8 @@ std::string nics_text(const Machine& machine) {
 
 std::string to_text(const Machine& machine) {
   std::string text = "machine " + machine.name + ": " + std::to_string(machine.pes()) + " GPUs (" +
-                     std::to_string(machine.nodes) + " x " + std::to_string(machine.gpus_per_node) + ")\n";
+                     std::to_string(machine.nodes) + " x " + std::to_string(machine.gpus_per_node) +
+                     ")\n";
   if (!machine.description.empty()) text += machine.description + "\n";
   text += pairs_text(machine) + nics_text(machine) + "numbers:\n";
   std::vector<std::vector<std::string>> rows;

@@ -14,26 +14,33 @@ const std::vector<NumberKey>& number_table() {
       {"copy_engine_oneway_gbps", "GB/s", optional, false, "copy engine, one direction only"},
       {"copy_engine_start_us", "us", always, false, "start of one copy-engine transfer"},
       {"default_blocks", "blocks", always, true, "blocks that a bandwidth kernel uses"},
-      {"flag_us", "us", always, false, "one-way relaxed flag: remote store until a polling peer sees it"},
-      {"gemm_tflops_bf16", "TFLOPS", always, false, "large bf16 GEMM, all SMs, no communication beside it"},
+      {"flag_us", "us", always, false,
+       "one-way relaxed flag: remote store until a polling peer sees it"},
+      {"gemm_tflops_bf16", "TFLOPS", always, false,
+       "large bf16 GEMM, all SMs, no communication beside it"},
       {"hbm_gbps", "GB/s", always, false, "device memory, bytes read plus bytes written"},
       {"launch_us", "us", always, false, "end of a kernel to start of the next inside a graph"},
       {"load_local_us", "us", always, false, "dependent load from this GPU's memory"},
       {"load_remote_us", "us", always, false, "dependent load from a peer's memory, round trip"},
       {"nic_gbps", "GB/s", with_nics, false, "one NIC, effective, each way"},
-      {"nic_latency_us", "us", with_nics, false, "one way between nodes, GPU-initiated, after posting"},
+      {"nic_latency_us", "us", with_nics, false,
+       "one way between nodes, GPU-initiated, after posting"},
       {"nic_post_us", "us", with_nics, false, "posting one request to a NIC from a GPU"},
       {"nic_window", "peers", with_nics, true, "peers with an outstanding transfer at one time"},
       {"node_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class node, each way"},
       {"phb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class phb, each way"},
       {"pix_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pix, each way"},
-      {"port_gbps", "GB/s", always, false, "a GPU's port, SM copies, each way, both directions busy"},
+      {"port_gbps", "GB/s", always, false,
+       "a GPU's port, SM copies, each way, both directions busy"},
       {"port_oneway_gbps", "GB/s", always, false, "a GPU's port, SM copies, one direction only"},
-      {"port_read_gbps", "GB/s", optional, false, "a GPU's port, both sides reading each other, each way"},
+      {"port_read_gbps", "GB/s", optional, false,
+       "a GPU's port, both sides reading each other, each way"},
       {"pxb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pxb, each way"},
-      {"ramp_us", "us", optional, false, "a kernel's cold start and last stores, beyond what an empty one takes"},
+      {"ramp_us", "us", optional, false,
+       "a kernel's cold start and last stores, beyond what an empty one takes"},
       {"release_us", "us", always, false, "system-scope release fence"},
-      {"sm_local_gbps", "GB/s", always, false, "local memory, one block, bytes read plus bytes written"},
+      {"sm_local_gbps", "GB/s", always, false,
+       "local memory, one block, bytes read plus bytes written"},
       {"sm_read_gbps", "GB/s", always, false, "one block of 1024 threads copying from a peer"},
       {"sm_write_gbps", "GB/s", always, false, "one block of 1024 threads copying to a peer"},
       {"sync_us", "us", always, false, "block-wide barrier"},
@@ -58,7 +65,8 @@ std::vector<std::string> required_keys(const Machine& machine) {
 }
 
 const std::vector<std::string>& link_class_names() {
-  static const std::vector<std::string> names = {"self", "nvlink", "pix", "pxb", "phb", "node", "sys"};
+  static const std::vector<std::string> names = {"self", "nvlink", "pix", "pxb",
+                                                 "phb",  "node",   "sys"};
   return names;
 }
 
@@ -66,7 +74,9 @@ const char* link_class_name(LinkClass link_class) {
   return link_class_names().at(static_cast<std::size_t>(link_class)).c_str();
 }
 
-std::string file_stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+std::string file_stem(const std::string& path) {
+  return std::filesystem::path(path).stem().string();
+}
 
 LinkClass pair_class_of(const Machine& machine, int from, int to) {
   if (from == to) return LinkClass::self;

@@ -1,6 +1,6 @@
-// Reading the matrix of `nvidia-smi topo -m`. The text reaches us by paste: coloured, re-wrapped, with
-// tabs turned into spaces and with rows or columns missing. What the matrix itself does not settle is
-// refused with its line, never guessed.
+// Reading the matrix of `nvidia-smi topo -m`. The text reaches us by paste: coloured, re-wrapped,
+// with tabs turned into spaces and with rows or columns missing. What the matrix itself does not
+// settle is refused with its line, never guessed.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -81,7 +81,8 @@ bool MatrixReader::add_header_word(const Word& word) {
 
 // A header may be wrapped: it goes on until a line begins with a name that it already holds.
 void MatrixReader::read_header() {
-  while (next_ < lines_.size() && !is_header(lines_[next_])) ++next_;  // a prompt, a code fence, a title
+  while (next_ < lines_.size() && !is_header(lines_[next_]))
+    ++next_;  // a prompt, a code fence, a title
   if (next_ == lines_.size()) {
     refuse(1, "no line begins with the header GPU0; the text of `nvidia-smi topo -m` is accepted");
   }
@@ -103,10 +104,12 @@ bool MatrixReader::add_line(const WordLine& line) {
   const bool row_like =
       line.size() > 1 && cell_of(line[1].text) && (numbered(first, "GPU") || is_nic_name(first));
   if (!is_label(first) && row_like) {
-    refuse(line[0].line, "row " + first + " has no column of that name; a square matrix is accepted");
+    refuse(line[0].line,
+           "row " + first + " has no column of that name; a square matrix is accepted");
   }
   if (is_label(first)) {
-    if (rows_.contains(first)) refuse(line[0].line, "row " + first + " is given twice; once is accepted");
+    if (rows_.contains(first))
+      refuse(line[0].line, "row " + first + " is given twice; once is accepted");
     current_ = &rows_[first];
     current_->line = line[0].line;
     current_->words.assign(line.begin() + 1, line.end());
@@ -116,7 +119,8 @@ bool MatrixReader::add_line(const WordLine& line) {
     current_->words.insert(current_->words.end(), line.begin(), line.end());
     return true;
   }
-  if (is_affinity(first) && is_complete(*current_)) return true;  // wrapped inside the affinity columns
+  if (is_affinity(first) && is_complete(*current_))
+    return true;  // wrapped inside the affinity columns
   if (!have_gpu_rows())
     refuse(line[0].line, "'" + first + "' begins a line where a row of a GPU is accepted");
   return false;
@@ -129,14 +133,16 @@ void MatrixReader::read_rows() {
 
 void MatrixReader::check_row(const std::string& label, Row& row) const {
   const std::string counts = "but the header in line " + std::to_string(header_line_) + " names " +
-                             std::to_string(names_.size()) + " columns; a square matrix is accepted";
+                             std::to_string(names_.size()) +
+                             " columns; a square matrix is accepted";
   for (std::size_t column = 0; column < names_.size(); ++column) {
     if (column >= row.words.size() || is_affinity(row.words[column].text)) {
       refuse(row.line, "row " + label + " has " + std::to_string(column) + " cells " + counts);
     }
     const Word& word = row.words[column];
     const std::optional<Cell> cell = cell_of(word.text);
-    const std::string where = "cell '" + word.text + "' in row " + label + ", column " + names_[column] + " ";
+    const std::string where =
+        "cell '" + word.text + "' in row " + label + ", column " + names_[column] + " ";
     if (!cell) refuse(word.line, where + "is unknown; " + accepted_cells);
     if ((cell->link_class == LinkClass::self) != (names_[column] == label)) {
       refuse(word.line, where + "is out of place; X is accepted on the diagonal and only there");
@@ -151,7 +157,8 @@ void MatrixReader::check_row(const std::string& label, Row& row) const {
   }
 }
 
-// NIC rows repeat what the GPU rows say, so they may be left out, but not some of them: that is a cut text.
+// NIC rows repeat what the GPU rows say, so they may be left out, but not some of them: that is a
+// cut text.
 void MatrixReader::check_completeness() const {
   int nic_rows = 0;
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -159,8 +166,8 @@ void MatrixReader::check_completeness() const {
     if (static_cast<int>(i) >= gpus_) {
       nic_rows += given ? 1 : 0;
     } else if (!given) {
-      refuse(header_line_,
-             "the header names " + names_[i] + ", which has no row; a row for each GPU is accepted");
+      refuse(header_line_, "the header names " + names_[i] +
+                               ", which has no row; a row for each GPU is accepted");
     }
   }
   const int nics = static_cast<int>(names_.size()) - gpus_;
@@ -180,8 +187,8 @@ void MatrixReader::check_symmetry() const {
       if (row_a->second.cells[b] == row_b->second.cells[a]) continue;
       refuse(row_a->second.words[b].line,
              "row " + names_[a] + ", column " + names_[b] + " is '" + row_a->second.words[b].text +
-                 "' but row " + names_[b] + ", column " + names_[a] + " is '" + row_b->second.words[a].text +
-                 "'; a symmetric matrix is accepted");
+                 "' but row " + names_[b] + ", column " + names_[a] + " is '" +
+                 row_b->second.words[a].text + "'; a symmetric matrix is accepted");
     }
   }
 }
@@ -189,7 +196,8 @@ void MatrixReader::check_symmetry() const {
 // As in the header, or, where there is a legend ("NIC0: mlx5_1"), as it says.
 std::string MatrixReader::nic_name(const std::string& column) const {
   for (std::size_t line = next_; line < lines_.size(); ++line) {
-    if (lines_[line].size() > 1 && lines_[line][0].text == column + ":") return lines_[line][1].text;
+    if (lines_[line].size() > 1 && lines_[line][0].text == column + ":")
+      return lines_[line][1].text;
   }
   return column;
 }

@@ -34,7 +34,8 @@ constexpr std::array pcie_numbers = {
     Assumed{"port_oneway_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
     Assumed{"port_read_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
     Assumed{"copy_engine_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
-    Assumed{"copy_engine_oneway_gbps", pcie_port_gbps, "PCIe gen4 x16 (NCCL's constant, from memory)"},
+    Assumed{"copy_engine_oneway_gbps", pcie_port_gbps,
+            "PCIe gen4 x16 (NCCL's constant, from memory)"},
     Assumed{"flag_us", 1.5, "twice NVLink's, across PCIe switches or the host bridge"},
     Assumed{"load_remote_us", 1.8, "twice NVLink's, across PCIe switches or the host bridge"},
     Assumed{"nic_gbps", 24.25, "200 Gb/s NIC, half of dgx-h100's"},
@@ -42,7 +43,8 @@ constexpr std::array pcie_numbers = {
 
 // Rates of PCIe pairs; which of them a machine needs depends on its pairs.
 constexpr std::array pair_numbers = {
-    Assumed{"pix_gbps", pcie_port_gbps, "PCIe gen4 x16 through one switch (NCCL's constant, from memory)"},
+    Assumed{"pix_gbps", pcie_port_gbps,
+            "PCIe gen4 x16 through one switch (NCCL's constant, from memory)"},
     Assumed{"pxb_gbps", pcie_port_gbps,
             "PCIe gen4 x16 through several switches (NCCL's constant, from memory)"},
     Assumed{"phb_gbps", pcie_port_gbps,
@@ -62,8 +64,8 @@ void replace(Machine& machine, const std::array<Assumed, count>& values) {
   }
 }
 
-// Lanes of the widest GPU's port. Behind a switch every pair reports the whole port; without one the
-// lanes of a row add up, and no GPU so far has more than 18.
+// Lanes of the widest GPU's port. Behind a switch every pair reports the whole port; without one
+// the lanes of a row add up, and no GPU so far has more than 18.
 int port_lanes(const Machine& machine) {
   int widest = 0;
   for (int from = 0; from < machine.gpus_per_node; ++from) {
@@ -80,10 +82,11 @@ int port_lanes(const Machine& machine) {
 
 void scale_port(Machine& machine, int lanes) {
   const bool older = lanes <= oldest_full_port_lanes;
-  const double factor = static_cast<double>(lanes) / base_lanes * (older ? nvlink3_over_nvlink4 : 1);
-  const std::string how = std::string("assumed: ") + base_name + "'s x " + std::to_string(lanes) +
-                          "/18 lanes" +
-                          (older ? " x 20.0/20.6 GB/s a lane (NCCL, NVLink3 over NVLink4)" : ", NVLink4");
+  const double factor =
+      static_cast<double>(lanes) / base_lanes * (older ? nvlink3_over_nvlink4 : 1);
+  const std::string how =
+      std::string("assumed: ") + base_name + "'s x " + std::to_string(lanes) + "/18 lanes" +
+      (older ? " x 20.0/20.6 GB/s a lane (NCCL, NVLink3 over NVLink4)" : ", NVLink4");
   for (const char* key : {"port_gbps", "port_oneway_gbps", "port_read_gbps", "copy_engine_gbps",
                           "copy_engine_oneway_gbps"}) {
     Quantity& quantity = machine.numbers.at(key);
@@ -107,16 +110,17 @@ void assume_numbers(Machine& machine) {
   const std::vector<std::string> names = machine_names();
   // Checked first: a file of the base's name in the working directory is not the base.
   if (std::find(names.begin(), names.end(), base_name) == names.end()) {
-    throw std::invalid_argument("machine '" + machine.name +
-                                "': topology text takes its numbers from the machine '" + base_name +
-                                "', which is not among the machines; set SYM_MACHINES to their folder");
+    throw std::invalid_argument(
+        "machine '" + machine.name + "': topology text takes its numbers from the machine '" +
+        base_name + "', which is not among the machines; set SYM_MACHINES to their folder");
   }
   const Machine base = load_machine(base_name);
   for (const NumberKey& number : number_table()) {
     const auto found = base.numbers.find(number.key);
     if (found == base.numbers.end()) continue;
     if (number.needed == Needed::with_nics && machine.nics_per_node == 0) continue;
-    machine.numbers[number.key] = {found->second.value, std::string("assumed: as ") + base_name, false};
+    machine.numbers[number.key] = {found->second.value, std::string("assumed: as ") + base_name,
+                                   false};
   }
   const int lanes = port_lanes(machine);
   if (lanes == 0 && machine.gpus_per_node > 1) {

@@ -17,10 +17,12 @@ std::size_t colour_length(const std::string& text, std::size_t at) {
   std::size_t end = at + (escaped ? 1 : 0);
   if (end >= text.size() || text[end] != '[') return 0;
   ++end;
-  while (end < text.size() && std::string_view("0123456789;?").find(text[end]) != std::string_view::npos)
+  while (end < text.size() &&
+         std::string_view("0123456789;?").find(text[end]) != std::string_view::npos)
     ++end;
   if (end >= text.size()) return escaped ? end - at : 0;
-  const bool ends = escaped ? std::isalpha(static_cast<unsigned char>(text[end])) != 0 : text[end] == 'm';
+  const bool ends =
+      escaped ? std::isalpha(static_cast<unsigned char>(text[end])) != 0 : text[end] == 'm';
   return ends ? end + 1 - at : 0;
 }
 
@@ -70,8 +72,9 @@ std::optional<int> numbered(const std::string& word, const std::string& prefix) 
 
 std::optional<Cell> cell_of(const std::string& word) {
   static const std::map<std::string, LinkClass> classes = {
-      {"X", LinkClass::self},    {"PIX", LinkClass::pix}, {"PXB", LinkClass::pxb}, {"PHB", LinkClass::phb},
-      {"NODE", LinkClass::node}, {"SYS", LinkClass::sys}, {"SOC", LinkClass::sys}};  // SOC: before 2018
+      {"X", LinkClass::self},  {"PIX", LinkClass::pix},   {"PXB", LinkClass::pxb},
+      {"PHB", LinkClass::phb}, {"NODE", LinkClass::node}, {"SYS", LinkClass::sys},
+      {"SOC", LinkClass::sys}};  // SOC: before 2018
   if (const auto found = classes.find(word); found != classes.end()) return Cell{found->second, 0};
   const std::optional<int> lanes = numbered(word, "NV");
   if (lanes && *lanes >= 1 && *lanes <= most_lanes) return Cell{LinkClass::nvlink, *lanes};

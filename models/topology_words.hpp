@@ -23,7 +23,8 @@ struct Cell {
   int lanes = 0;  // NVLink lanes, 0 for another class
   bool operator==(const Cell&) const = default;
 };
-inline constexpr const char* accepted_cells = "X, NV1 to NV36, PIX, PXB, PHB, NODE and SYS are accepted";
+inline constexpr const char* accepted_cells =
+    "X, NV1 to NV36, PIX, PXB, PHB, NODE and SYS are accepted";
 
 // Splits at white space, other control bytes and UTF-8's no-break space and byte-order mark; colour
 // sequences vanish. Lines without words are left out.

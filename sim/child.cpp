@@ -64,11 +64,13 @@ std::string receive_all(int descriptor) {
 
 Child::Child(const std::function<std::string()>& body) {
   int ends[2];
-  if (pipe(ends) != 0) throw Failure(std::string("no pipe for a simulated point: ") + std::strerror(errno));
+  if (pipe(ends) != 0)
+    throw Failure(std::string("no pipe for a simulated point: ") + std::strerror(errno));
   std::fflush(nullptr);  // or the child would print our buffered output again
   const pid_t parent = getpid();
   process_ = fork();
-  if (process_ < 0) throw Failure(std::string("no process for a simulated point: ") + std::strerror(errno));
+  if (process_ < 0)
+    throw Failure(std::string("no process for a simulated point: ") + std::strerror(errno));
   if (process_ == 0) {
     close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -102,10 +104,14 @@ std::string Child::finish() {
   if (answer.empty()) throw Failure("a simulated point ended without an answer");
   const std::string text = answer.substr(1);
   switch (answer[0]) {
-    case result: return text;
-    case usage: throw UsageError(text);
-    case unavailable: throw Unavailable(text);
-    default: throw Failure(text);
+    case result:
+      return text;
+    case usage:
+      throw UsageError(text);
+    case unavailable:
+      throw Unavailable(text);
+    default:
+      throw Failure(text);
   }
 }
 

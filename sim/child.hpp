@@ -25,6 +25,8 @@ class Child {
   int process_ = -1;
 };
 
-inline std::string run_in_child(const std::function<std::string()>& body) { return Child(body).finish(); }
+inline std::string run_in_child(const std::function<std::string()>& body) {
+  return Child(body).finish();
+}
 
 }  // namespace sym::sim

@@ -122,9 +122,9 @@ void MaxMin::prepare_filling() {
   std::make_heap(shares_.begin(), shares_.end(), std::greater<>{});
 }
 
-// Water-filling of the flows in `filling_`: all rise together; who reaches its cap, or a link that is
-// used up, stays there. The shares of the links only rise meanwhile, so an outdated entry of the heap
-// is too small, never too large, and is put right when it comes up.
+// Water-filling of the flows in `filling_`: all rise together; who reaches its cap, or a link that
+// is used up, stays there. The shares of the links only rise meanwhile, so an outdated entry of the
+// heap is too small, never too large, and is put right when it comes up.
 void MaxMin::fill() {
   prepare_filling();
   auto next_cap = caps_.begin();
@@ -146,7 +146,8 @@ void MaxMin::fill() {
       continue;
     }
     for (const Crossing& crossing : state.crossings)
-      if (flows_[crossing.flow].filling && !flows_[crossing.flow].frozen) freeze(crossing.flow, share, link);
+      if (flows_[crossing.flow].filling && !flows_[crossing.flow].frozen)
+        freeze(crossing.flow, share, link);
   }
 }
 
@@ -176,7 +177,8 @@ void MaxMin::sum_touched_links() {
 
 bool MaxMin::blocks(std::int32_t link, double rate) const {
   const LinkState& state = at(link);
-  return state.load >= state.bytes_per_s * (1 - same_rate) && rate >= state.fastest * (1 - same_rate);
+  return state.load >= state.bytes_per_s * (1 - same_rate) &&
+         rate >= state.fastest * (1 - same_rate);
 }
 
 bool MaxMin::is_blocked(FlowState& flow) const {
@@ -190,8 +192,9 @@ bool MaxMin::is_blocked(FlowState& flow) const {
   return false;
 }
 
-// Takes in who moves next: flows at rest that nothing blocks any longer, and the faster flows at rest
-// on the link that holds back a filled flow which is not blocked fairly. False if there are none.
+// Takes in who moves next: flows at rest that nothing blocks any longer, and the faster flows at
+// rest on the link that holds back a filled flow which is not blocked fairly. False if there are
+// none.
 bool MaxMin::take_in_unblocked() {
   const std::size_t before = filling_.size();
   const std::size_t links_before = touched_.size();
@@ -204,7 +207,8 @@ bool MaxMin::take_in_unblocked() {
   }
   for (std::size_t i = 0; i < links_before; ++i)
     for (const Crossing& crossing : at(touched_[i]).crossings)
-      if (!flows_[crossing.flow].filling && !is_blocked(flows_[crossing.flow])) take_in(crossing.flow);
+      if (!flows_[crossing.flow].filling && !is_blocked(flows_[crossing.flow]))
+        take_in(crossing.flow);
   return filling_.size() > before;
 }
 

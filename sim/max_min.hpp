@@ -9,11 +9,11 @@
 
 namespace sym::sim {
 
-// An allocation is the max-min fair one exactly if no link is overloaded and every flow is *blocked*:
-// it runs at its own cap, or it crosses a saturated link on which no flow is faster. So a change is
-// solved locally: water-fill only the flows that it unblocks, hold the others where they are, look for
-// flows that are blocked no longer, take them in and fill again. When nobody is left the allocation is
-// the fair one, and flows whose rate did not change were never touched.
+// An allocation is the max-min fair one exactly if no link is overloaded and every flow is
+// *blocked*: it runs at its own cap, or it crosses a saturated link on which no flow is faster. So
+// a change is solved locally: water-fill only the flows that it unblocks, hold the others where
+// they are, look for flows that are blocked no longer, take them in and fill again. When nobody is
+// left the allocation is the fair one, and flows whose rate did not change were never touched.
 class MaxMin {
  public:
   using Index = std::uint32_t;  // of a flow; handed out by add(), free again after remove()
@@ -29,8 +29,8 @@ class MaxMin {
   Index add(const std::vector<int>& links, double cap_bytes_per_s);
   void remove(Index flow);
 
-  // Takes in all additions and removals since the last call, as one, and returns the flows whose rate
-  // is another now. The span lives until the next call of any member.
+  // Takes in all additions and removals since the last call, as one, and returns the flows whose
+  // rate is another now. The span lives until the next call of any member.
   std::span<const Change> solve();
 
  private:

@@ -15,9 +15,9 @@ namespace sym::sim {
 using FlowId = std::uint64_t;
 inline constexpr double no_rate_cap = std::numeric_limits<double>::infinity();
 
-// One transfer in flight. `links` are indices into the link table, each shared max-min fairly by the
-// flows on it; the flow never runs faster than `rate_cap_bytes_per_s` (the issuing blocks' own rate).
-// Latency is not the network's business: the engine adds it as a delay of its own.
+// One transfer in flight. `links` are indices into the link table, each shared max-min fairly by
+// the flows on it; the flow never runs faster than `rate_cap_bytes_per_s` (the issuing blocks' own
+// rate). Latency is not the network's business: the engine adds it as a delay of its own.
 struct Flow {
   FlowId id = 0;
   std::vector<int> links;
@@ -37,9 +37,9 @@ class Network {
   // Starts a flow at time now(). Requires bytes > 0, a new id and at least one link.
   virtual void start(const Flow& flow) = 0;
 
-  // Moves time on to `until`, or to the first instant at which at least one flow ends if that is not
-  // later, and returns the flows that ended at now(), in id order (none if time reached `until`).
-  // `until` may be infinity while flows are in flight; it must not lie before now().
+  // Moves time on to `until`, or to the first instant at which at least one flow ends if that is
+  // not later, and returns the flows that ended at now(), in id order (none if time reached
+  // `until`). `until` may be infinity while flows are in flight; it must not lie before now().
   virtual std::vector<FlowId> advance(double until) = 0;
 
   virtual double now() const = 0;

@@ -1,4 +1,5 @@
-// What every Network refuses, said once, so that both implementations refuse the same in the same words.
+// What every Network refuses, said once, so that both implementations refuse the same in the same
+// words.
 #pragma once
 
 #include <cmath>
@@ -40,10 +41,11 @@ inline void check_flow(const Flow& flow, std::size_t link_count) {
 
 inline void check_advance(double now, double until, std::size_t in_flight) {
   if (!(until >= now))
-    throw std::invalid_argument("network: advance to " + std::to_string(until) + " s, before now, " +
-                                std::to_string(now) + " s");
+    throw std::invalid_argument("network: advance to " + std::to_string(until) +
+                                " s, before now, " + std::to_string(now) + " s");
   if (in_flight == 0 && std::isinf(until))
-    throw std::logic_error("network: advance without end and no flow in flight: nothing can happen");
+    throw std::logic_error(
+        "network: advance without end and no flow in flight: nothing can happen");
 }
 
 }  // namespace sym::sim

@@ -12,11 +12,16 @@ using models::LinkClass;
 namespace {
 const char* number_of(LinkClass link) {
   switch (link) {
-    case LinkClass::pix: return "pix_gbps";
-    case LinkClass::pxb: return "pxb_gbps";
-    case LinkClass::phb: return "phb_gbps";
-    case LinkClass::node: return "node_gbps";
-    default: return "sys_gbps";
+    case LinkClass::pix:
+      return "pix_gbps";
+    case LinkClass::pxb:
+      return "pxb_gbps";
+    case LinkClass::phb:
+      return "phb_gbps";
+    case LinkClass::node:
+      return "node_gbps";
+    default:
+      return "sys_gbps";
   }
 }
 }  // namespace
@@ -29,8 +34,8 @@ int Platform::add_link(double gbps) {
 Platform::Platform(const models::Machine& machine, int pes)
     : machine_(machine), per_node_(machine.gpus_per_node) {
   if (pes > machine.pes()) {
-    throw UsageError("machine " + machine.name + " has " + std::to_string(machine.pes()) + " GPUs, " +
-                     std::to_string(pes) + " PEs were asked for; use " + machine.name +
+    throw UsageError("machine " + machine.name + " has " + std::to_string(machine.pes()) +
+                     " GPUs, " + std::to_string(pes) + " PEs were asked for; use " + machine.name +
                      "*N for N nodes or fewer --pes");
   }
   for (int lanes : machine.pair_lanes) most_lanes_ = std::max(most_lanes_, lanes);
@@ -40,9 +45,8 @@ Platform::Platform(const models::Machine& machine, int pes)
     in_.push_back(add_link(port));
   }
   const int nodes = (pes + per_node_ - 1) / per_node_;
-  const bool sockets =
-      std::find(machine.pair_class.begin(), machine.pair_class.end(), LinkClass::sys) !=
-      machine.pair_class.end();
+  const bool sockets = std::find(machine.pair_class.begin(), machine.pair_class.end(),
+                                 LinkClass::sys) != machine.pair_class.end();
   for (int node = 0; node < nodes; ++node) {
     if (sockets) socket_.push_back(add_link(machine.number("sys_gbps")));
     for (int nic = 0; nodes > 1 && nic < machine.nics_per_node; ++nic) {
@@ -62,7 +66,8 @@ Route Platform::route(int from, int to) const {
     const auto nic = [&](int gpu) { return machine_.nic_of_gpu[static_cast<std::size_t>(gpu)]; };
     if (nic_out_.empty() || nic(a) < 0 || nic(b) < 0) {
       throw UsageError("machine " + machine_.name + ": PE " + std::to_string(from) + " and PE " +
-                       std::to_string(to) + " are on different nodes and have no NICs between them");
+                       std::to_string(to) +
+                       " are on different nodes and have no NICs between them");
     }
     route.nic = true;
     route.links = {nic_out_[static_cast<std::size_t>(from_node * machine_.nics_per_node + nic(a))],

@@ -79,8 +79,9 @@ void PortsNetwork::apply_rates() {
 }
 
 void PortsNetwork::drop_stale_completions() {
-  std::erase_if(completions_,
-                [this](const Completion& entry) { return flows_[entry.flow].version != entry.version; });
+  std::erase_if(completions_, [this](const Completion& entry) {
+    return flows_[entry.flow].version != entry.version;
+  });
   std::make_heap(completions_.begin(), completions_.end());
 }
 

@@ -13,19 +13,23 @@ namespace {
 std::unique_ptr<Network> make_network(const std::string& name, const std::vector<double>& links) {
   if (name == "ports") return make_ports_network(links);
   if (name != "simgrid") {
-    throw UsageError("unknown network '" + name + "'; nearest is '" + nearest_name(name, {"simgrid", "ports"}) +
-                     "' (simgrid and ports are there)");
+    throw UsageError("unknown network '" + name + "'; nearest is '" +
+                     nearest_name(name, {"simgrid", "ports"}) + "' (simgrid and ports are there)");
   }
   if (!have_simgrid()) {
-    throw Unavailable("this build has no SimGrid; install libsimgrid-dev and build again, or use --network ports");
+    throw Unavailable(
+        "this build has no SimGrid; install libsimgrid-dev and build again, or use --network "
+        "ports");
   }
   return make_simgrid_network(links);
 }
 }  // namespace
 
-SimReport run_sim(const SimOptions& options, const std::function<void(fiber::FiberWorld&)>& program) {
+SimReport run_sim(const SimOptions& options,
+                  const std::function<void(fiber::FiberWorld&)>& program) {
   const Platform platform(options.machine, options.pes);
-  const std::unique_ptr<Network> network = make_network(options.network, platform.link_bytes_per_s());
+  const std::unique_ptr<Network> network =
+      make_network(options.network, platform.link_bytes_per_s());
   SimReport report;
   network->run([&] {
     TimePolicy policy(options.machine, platform, *network);

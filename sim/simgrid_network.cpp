@@ -1,16 +1,16 @@
 // SimGrid as the flow solver. The only translation unit that knows SimGrid.
 //
-// Routes. SimGrid looks a route up by pair of hosts when a communication starts. Our one zone answers
-// from a table that the driver writes: a pair of hosts stands for one courier, nothing else, and its
-// route is the link list of the flow that the courier carries. So any list of links works, none has to
-// be announced, and H hosts serve H * (H - 1) flows in flight.
+// Routes. SimGrid looks a route up by pair of hosts when a communication starts. Our one zone
+// answers from a table that the driver writes: a pair of hosts stands for one courier, nothing
+// else, and its route is the link list of the flow that the courier carries. So any list of links
+// works, none has to be announced, and H hosts serve H * (H - 1) flows in flight.
 //
 // Two kinds of courier. One actor and `sendto` is cheapest, but its cost is linear in the number in
 // flight, and SimGrid 3.32 drops the rate of a sendto without a word. Two actors and a mailbox have
 // neither flaw: they carry flows whose cap binds, and everything above `sendto_limit` in flight.
 //
-// Actors. The *driver* runs the caller's body. Each *courier* waits for a flow, carries it, reports it
-// and waits again. Time moves only while the driver sleeps in advance().
+// Actors. The *driver* runs the caller's body. Each *courier* waits for a flow, carries it, reports
+// it and waits again. Time moves only while the driver sleeps in advance().
 #ifdef SYM_HAVE_SIMGRID
 
 // version.h leans on what s4u.hpp includes.
@@ -39,11 +39,12 @@ namespace routing = simgrid::kernel::routing;
 constexpr double timing_precision_s = 1e-12;     // SimGrid cannot sleep for less
 constexpr unsigned driver_stack_kib = 8u << 10;  // Actor::set_stacksize takes KiB, not bytes
 constexpr unsigned long host_count = 512;        // 261,632 flows in flight
-constexpr std::size_t sendto_limit = 640;        // above, sendto (linear in flight) costs more; measured
+constexpr std::size_t sendto_limit = 640;  // above, sendto (linear in flight) costs more; measured
 
 using LinkImpls = std::vector<simgrid::kernel::resource::StandardLinkImpl*>;
 
-// Hosts of this zone are numbered from 0 in order of creation; route(from, to) is written by the owner.
+// Hosts of this zone are numbered from 0 in order of creation; route(from, to) is written by the
+// owner.
 class TableZone final : public routing::NetZoneImpl {
  public:
   explicit TableZone(const std::string& name) : NetZoneImpl(name) {}
@@ -55,8 +56,8 @@ class TableZone final : public routing::NetZoneImpl {
   }
 
   // Links have no latency, so none is added.
-  void get_local_route(const routing::NetPoint* src, const routing::NetPoint* dst, routing::Route* into,
-                       double* /*latency*/) override {
+  void get_local_route(const routing::NetPoint* src, const routing::NetPoint* dst,
+                       routing::Route* into, double* /*latency*/) override {
     const LinkImpls& links = route(src->id(), dst->id());
     into->link_list_.insert(into->link_list_.end(), links.begin(), links.end());
   }
@@ -129,11 +130,13 @@ void SimgridNetwork::build_platform() {
 void SimgridNetwork::run(const std::function<void()>& body) {
   static bool ran = false;
   if (std::exchange(ran, true))
-    throw std::logic_error("simgrid network: SimGrid runs once in a process; fork one for each point");
+    throw std::logic_error(
+        "simgrid network: SimGrid runs once in a process; fork one for each point");
   // Options go in as if from a command line: some are read before set_config could set them.
   std::array<std::string, 10> words {
-    "sym", "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:1e15",
-        "--cfg=contexts/guard-size:0", "--cfg=contexts/stack-size:16",
+    "sym", "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0",
+        "--cfg=network/TCP-gamma:1e15", "--cfg=contexts/guard-size:0",
+        "--cfg=contexts/stack-size:16",
 #if SIMGRID_VERSION >= 33400
         "--cfg=precision/timing:1e-12",
 #else
@@ -207,7 +210,8 @@ void SimgridNetwork::report(Courier& courier) {
 
 double SimgridNetwork::slowest_link(const Flow& flow) const {
   double rate = no_rate_cap;
-  for (const int link : flow.links) rate = std::min(rate, link_bytes_per_s_[static_cast<std::size_t>(link)]);
+  for (const int link : flow.links)
+    rate = std::min(rate, link_bytes_per_s_[static_cast<std::size_t>(link)]);
   return rate;
 }
 

@@ -85,11 +85,12 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::signal:
     case Verb::put_signal:
       return costs_.load_local_s +
-             (std::exchange(mine.clean, false) || agent.step.verb == Verb::put_signal ? 0
-                                                                                       : costs_.release_s);
+             (std::exchange(mine.clean, false) || agent.step.verb == Verb::put_signal
+                  ? 0
+                  : costs_.release_s);
     case Verb::put_packets:
       return 2 * costs_.load_local_s;  // its epoch, then the source
-    case Verb::reduce_packets: {  // flags and data of every member's message, and the result
+    case Verb::reduce_packets: {       // flags and data of every member's message, and the result
       const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
       return bytes / std::min(costs_.sm_local * agent.weight, costs_.hbm);
     }
@@ -149,8 +150,10 @@ void TimePolicy::issued(Engine&, Transfer& transfer) {
     if (transfer.payload != nullptr) return;  // leaves when its payload is there
     const int target = transfer.target();
     const bool nic = target != agent.pe && platform_.route(agent.pe, target).nic;
-    const double release_s = agent.step.verb == Verb::put_signal ? costs_.release_s : 0;  // empty payload
-    at(now_s_ + release_s + (nic ? costs_.nic_latency_s : costs_.flag_s), What::deliver, &agent, &transfer);
+    const double release_s =
+        agent.step.verb == Verb::put_signal ? costs_.release_s : 0;  // empty payload
+    at(now_s_ + release_s + (nic ? costs_.nic_latency_s : costs_.flag_s), What::deliver, &agent,
+       &transfer);
     return;
   }
   if (transfer.kind == Transfer::Kind::value) {
@@ -197,7 +200,8 @@ void TimePolicy::start_transfer(Transfer& transfer) {
     return;
   }
   const Route route = platform_.route(from, to);
-  const double cap = route.nic ? no_rate_cap : (is_get ? costs_.sm_read : costs_.sm_write) * agent.weight;
+  const double cap =
+      route.nic ? no_rate_cap : (is_get ? costs_.sm_read : costs_.sm_write) * agent.weight;
   start_flow(route, bytes, cap, InFlight{&transfer, &agent, route.nic});
 }
 
@@ -206,7 +210,10 @@ void TimePolicy::payload_out(Transfer& transfer, bool nic) {
   Agent& agent = *transfer.issuer;
   AgentState& mine = state(agent);
   const bool is_get = transfer.kind == Transfer::Kind::get;
-  const double there_s = nic ? costs_.nic_latency_s : transfer.packet ? costs_.flag_s : is_get ? 0 : costs_.release_s;
+  const double there_s = nic               ? costs_.nic_latency_s
+                         : transfer.packet ? costs_.flag_s
+                         : is_get          ? 0
+                                           : costs_.release_s;
   at(now_s_ + there_s, What::deliver, &agent, &transfer);
   if (nic) {
     --mine.posted;

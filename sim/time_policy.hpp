@@ -1,23 +1,29 @@
-// TimePolicy: the simulator's policy. Every verb takes the time that the machine's numbers say, bytes
-// in flight are the Network's business, and what happens next is what happens first.
+// TimePolicy: the simulator's policy. Every verb takes the time that the machine's numbers say,
+// bytes in flight are the Network's business, and what happens next is what happens first.
 //
 // What costs what (numbers: models/machine.hpp; on NVLink the block's own lanes move the bytes):
-//   start       launch_us after the stream's previous launch has ended, and ramp_us: its code is cold,
+//   start       launch_us after the stream's previous launch has ended, and ramp_us: its code is
+//   cold,
 //               and its last stores must land before the next launch
 //   enter       load_local_us: an atomic on a word of this GPU
-//   put         the block is busy until its bytes are out (flow, at most sm_write a block); they are
-//               there release_us later. Through a NIC: nic_post_us, then the flow, then nic_latency_us
+//   put         the block is busy until its bytes are out (flow, at most sm_write a block); they
+//   are
+//               there release_us later. Through a NIC: nic_post_us, then the flow, then
+//               nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_latency_us through a NIC)
 //   put_signal  both: the flag leaves when its payload is there
-//   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes; there
+//   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes;
+//   there
 //               flag_us later
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local
-//   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read in
+//   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read
+//   in
 //               all), beside the local reads and writes (sm_local)
 //   transform, sum, max   load_local_us and bytes read and written / sm_local
-//   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it had
+//   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it
+//   had
 //               not: the poll that sees it
 //   sync, leave sync_us
 // A fibre that stands for w blocks has w times their rates.
@@ -74,12 +80,12 @@ class TimePolicy : public fiber::Policy {
     }
   };
   struct AgentState {
-    int stores = 0;          // flows of its own lanes under way
-    bool parked = false;     // stands before a verb until they are out
-    int fetches = 0;         // flows of its reduce under way
+    int stores = 0;            // flows of its own lanes under way
+    bool parked = false;       // stands before a verb until they are out
+    int fetches = 0;           // flows of its reduce under way
     double fetch_floor_s = 0;  // the local part of the reduce ends then
-    bool clean = false;      // a quiet has waited since the last signal
-    int posted = 0;          // NIC transfers under way
+    bool clean = false;        // a quiet has waited since the last signal
+    int posted = 0;            // NIC transfers under way
     std::deque<fiber::Transfer*> unposted;
     std::vector<fiber::Transfer*> held;  // by a fence
   };

@@ -75,7 +75,8 @@ class Random : public Policy {
     const std::size_t left = payload ? transfer.dst.size - transfer.pieces_delivered : 0;
     if (left > granule_bytes && random_() % 4 == 0) {  // a first part; never the whole
       const std::size_t units = (left - 1) / granule_bytes;
-      engine.deliver_piece(transfer, transfer.pieces_delivered, (1 + random_() % units) * granule_bytes);
+      engine.deliver_piece(transfer, transfer.pieces_delivered,
+                           (1 + random_() % units) * granule_bytes);
       return;
     }
     Transfer* whole = take(pending_, at);

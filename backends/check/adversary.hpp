@@ -16,9 +16,9 @@ namespace sym::check {
 struct Knobs {
   bool late_source = true;    // the source is read when the destination is written, not before
   bool late_delivery = true;  // nothing is delivered before somebody needs it
-  bool split = true;          // a payload arrives in pieces: first granule, last granule, the middle
-  bool skew = true;           // low PEs run up to two launches ahead of the others
-  bool poison = true;         // a destination holds rubbish from issue to delivery
+  bool split = true;   // a payload arrives in pieces: first granule, last granule, the middle
+  bool skew = true;    // low PEs run up to two launches ahead of the others
+  bool poison = true;  // a destination holds rubbish from issue to delivery
 };
 
 // In order: every transfer happens when it is issued, agents take turns.

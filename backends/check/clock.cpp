@@ -51,11 +51,13 @@ const Completed* Clock::completed(AgentId agent, int pe) const {
 }
 
 void Clock::forget_transfers(AgentId agent) {
-  completed_.erase(completed_.lower_bound({agent, INT32_MIN}), completed_.upper_bound({agent, INT32_MAX}));
+  completed_.erase(completed_.lower_bound({agent, INT32_MIN}),
+                   completed_.upper_bound({agent, INT32_MAX}));
 }
 
 void Clock::join(const Clock& other) {
-  auto join_values = [](std::vector<std::uint64_t>& mine, const std::vector<std::uint64_t>& theirs) {
+  auto join_values = [](std::vector<std::uint64_t>& mine,
+                        const std::vector<std::uint64_t>& theirs) {
     if (mine.size() < theirs.size()) mine.resize(theirs.size(), 0);
     for (std::size_t i = 0; i < theirs.size(); ++i) mine[i] = std::max(mine[i], theirs[i]);
   };

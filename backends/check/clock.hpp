@@ -1,9 +1,9 @@
 // Clock: what an agent knows to have happened, of every agent and of every transfer.
 //
 // Direct accesses follow the agent's program order, so one number for each agent says them all.
-// Transfers complete in no order: an agent knows of a transfer because its issuer's `quiet` covered it
-// (one number for each agent), because a fence ordered it before a signal to the same PE (a prefix of
-// the issuer's transfers to that PE), or because a put_signal carried just that one.
+// Transfers complete in no order: an agent knows of a transfer because its issuer's `quiet` covered
+// it (one number for each agent), because a fence ordered it before a signal to the same PE (a
+// prefix of the issuer's transfers to that PE), or because a put_signal carried just that one.
 #pragma once
 
 #include <cstdint>

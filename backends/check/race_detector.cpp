@@ -6,8 +6,8 @@ namespace sym::check {
 
 namespace {
 
-// Kept with an agent. `shared` is a copy that released notes point at: it is made anew only after an
-// acquire, because the agent's own tick travels beside it.
+// Kept with an agent. `shared` is a copy that released notes point at: it is made anew only after
+// an acquire, because the agent's own tick travels beside it.
 struct AgentNote : fiber::Note {
   Clock clock;  // of others, and of own transfers
   std::uint64_t tick = 1;
@@ -25,9 +25,9 @@ struct ReleaseNote : fiber::Note {
   std::shared_ptr<const Clock> clock;
   AgentId agent = 0;
   std::uint64_t tick = 0;
-  int to_pe = -1;                // signals: the PE that fences count for
-  std::uint64_t fenced = 0;      // ... and how many transfers to it they cover
-  std::uint64_t payload = 0;     // put_signal: the pe_order of its own put
+  int to_pe = -1;             // signals: the PE that fences count for
+  std::uint64_t fenced = 0;   // ... and how many transfers to it they cover
+  std::uint64_t payload = 0;  // put_signal: the pe_order of its own put
 };
 
 // Kept with a payload transfer: what happens before it.
@@ -59,7 +59,8 @@ std::string where(const Access& access) {
   std::ostringstream text;
   text << (access.write ? "write" : "read ") << "  PE " << access.pe;
   if (access.block >= 0) {
-    text << " block " << access.block << "  launch " << access.launch << " (" << access.launch_name << ")";
+    text << " block " << access.block << "  launch " << access.launch << " (" << access.launch_name
+         << ")";
   } else {
     text << " host";
   }
@@ -148,7 +149,8 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   transfer.note = note;
 }
 
-void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes, bool write) {
+void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes,
+                                   bool write) {
   ++accesses_;
   const auto& note = static_cast<const TransferNote&>(*transfer.note);
   const AccessRef& access = write ? note.write : note.read;
@@ -160,13 +162,13 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
              (earlier.lane_epoch < note.lane_epoch || same_range(earlier, *access));
     }
     if (earlier.order == transfer.order) return true;  // another piece of this transfer
-    return known(earlier, *note.clock) ||
-           (earlier.to_pe == access->to_pe && earlier.to_pe >= 0 && earlier.pe_order <= note.fenced);
+    return known(earlier, *note.clock) || (earlier.to_pe == access->to_pe && earlier.to_pe >= 0 &&
+                                           earlier.pe_order <= note.fenced);
   };
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
     if (ordered(earlier)) return;
-    const bool own_lanes = earlier.agent == issuer && earlier.order == 0 && earlier.tick <= note.tick &&
-                           earlier.lane_epoch == note.lane_epoch;
+    const bool own_lanes = earlier.agent == issuer && earlier.order == 0 &&
+                           earlier.tick <= note.tick && earlier.lane_epoch == note.lane_epoch;
     if (own_lanes) {
       report_missing_sync(earlier, *access);
     } else {
@@ -222,39 +224,48 @@ void RaceDetector::freed(const fiber::Bytes& bytes) { shadow_.forget(bytes.pe, b
 std::string RaceDetector::why_unordered(const Access& earlier, const Access& later) const {
   std::ostringstream text;
   if (later.order != 0 && earlier.order == 0 && earlier.agent == later.agent) {
-    text << "the block's own " << to_string(later.verb)
-         << " was still under way; quiet() completes it before its source or destination is touched";
+    text
+        << "the block's own " << to_string(later.verb)
+        << " was still under way; quiet() completes it before its source or destination is touched";
   } else if (earlier.order != 0 && earlier.pe == later.pe && earlier.block != later.block) {
-    text << "the transfer may still be under way: its block has not called quiet() since, and the end of a "
+    text << "the transfer may still be under way: its block has not called quiet() since, and the "
+            "end of a "
             "launch completes nothing";
   } else if (earlier.order != 0 && earlier.agent == later.agent) {
     text << "the block's own " << to_string(earlier.verb)
          << " may still be under way; quiet() completes it"
-         << (later.order != 0 && earlier.to_pe >= 0 ? ", fence(" + std::to_string(earlier.to_pe) + ") orders it" : "");
+         << (later.order != 0 && earlier.to_pe >= 0
+                 ? ", fence(" + std::to_string(earlier.to_pe) + ") orders it"
+                 : "");
   } else if (earlier.order != 0) {
-    text << "PE " << later.pe << " has acquired nothing that covers this " << to_string(earlier.verb)
-         << ": let its issuer call "
-         << (earlier.to_pe >= 0 ? "fence(" + std::to_string(earlier.to_pe) + ") or " : std::string())
+    text << "PE " << later.pe << " has acquired nothing that covers this "
+         << to_string(earlier.verb) << ": let its issuer call "
+         << (earlier.to_pe >= 0 ? "fence(" + std::to_string(earlier.to_pe) + ") or "
+                                : std::string())
          << "quiet() before the signal, or carry it in a put_signal, and wait for that signal";
   } else if (earlier.pe == later.pe && earlier.block != later.block) {
-    text << "different blocks of one PE: a barrier among blocks of equal index orders neither; let each "
+    text << "different blocks of one PE: a barrier among blocks of equal index orders neither; let "
+            "each "
             "block touch only its own parts, or signal between them";
   } else {
-    text << "no signal from PE " << earlier.pe << " after its access has been acquired by PE " << later.pe
-         << " before this one: a barrier or a signal is missing between them";
+    text << "no signal from PE " << earlier.pe << " after its access has been acquired by PE "
+         << later.pe << " before this one: a barrier or a signal is missing between them";
   }
   return text.str();
 }
 
-void RaceDetector::report_race(const Access& earlier, const Access& later, const fiber::Bytes& bytes) {
+void RaceDetector::report_race(const Access& earlier, const Access& later,
+                               const fiber::Bytes& bytes) {
   std::ostringstream key;
   key << "race " << earlier.site.file << earlier.site.line << later.site.file << later.site.line;
   if (!reported_.insert(key.str()).second) return;
   std::ostringstream text;
   text << "RACE  " << to_string(earlier.verb) << " vs " << to_string(later.verb) << "  "
        << engine_->memory().name(bytes.space) << " of PE " << bytes.pe;
-  if (bytes.space != fiber::Bytes::local_space) text << " bytes [" << bytes.begin << ", " << bytes.end() << ")";
-  text << "\n  " << where(earlier) << "\n  " << where(later) << "\n  why    " << why_unordered(earlier, later);
+  if (bytes.space != fiber::Bytes::local_space)
+    text << " bytes [" << bytes.begin << ", " << bytes.end() << ")";
+  text << "\n  " << where(earlier) << "\n  " << where(later) << "\n  why    "
+       << why_unordered(earlier, later);
   engine_->report({"race", text.str()});
 }
 

@@ -26,7 +26,8 @@ void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access,
   auto cell = ranges.lower_bound(at);
   while (at < bytes.end()) {
     if (cell == ranges.end() || cell->first > at) {  // untouched so far
-      const std::size_t end = cell == ranges.end() ? bytes.end() : std::min(bytes.end(), cell->first);
+      const std::size_t end =
+          cell == ranges.end() ? bytes.end() : std::min(bytes.end(), cell->first);
       cell = ranges.emplace_hint(cell, at, Cell{end, nullptr, {}});
     }
     Cell& here = cell->second;

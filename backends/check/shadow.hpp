@@ -1,5 +1,5 @@
-// Shadow: who last wrote and who since read each byte, as disjoint ranges. The cost follows the number
-// of distinct ranges, not of bytes.
+// Shadow: who last wrote and who since read each byte, as disjoint ranges. The cost follows the
+// number of distinct ranges, not of bytes.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ using AccessRef = std::shared_ptr<const Access>;
 class Shadow {
  public:
   // Records `access` over `bytes`, and calls `conflict` for each earlier access that touches one of
-  // them, where one of the two writes (and not both are atomic). `ordered(earlier)` says whether the
-  // earlier access happens before this one; those that do and are superseded are forgotten.
+  // them, where one of the two writes (and not both are atomic). `ordered(earlier)` says whether
+  // the earlier access happens before this one; those that do and are superseded are forgotten.
   void record(const fiber::Bytes& bytes, const AccessRef& access,
               const std::function<bool(const Access&)>& ordered,
               const std::function<void(const Access&)>& conflict);

@@ -1,5 +1,5 @@
-// The `worst` schedule. Agents run while any can; low PEs first, up to two launches ahead. When none
-// can run, the one furthest ahead is helped by the fewest, latest deliveries that unblock it.
+// The `worst` schedule. Agents run while any can; low PEs first, up to two launches ahead. When
+// none can run, the one furthest ahead is helped by the fewest, latest deliveries that unblock it.
 #include <algorithm>
 #include <set>
 
@@ -56,7 +56,8 @@ class Worst : public Policy {
     auto chosen = ready_.begin();
     if (knobs_.skew) {
       int slowest = engine.launches_begun(0);
-      for (int pe = 1; pe < engine.pes(); ++pe) slowest = std::min(slowest, engine.launches_begun(pe));
+      for (int pe = 1; pe < engine.pes(); ++pe)
+        slowest = std::min(slowest, engine.launches_begun(pe));
       const auto near = std::find_if(ready_.begin(), ready_.end(), [&](const auto& entry) {
         return engine.launches_begun(entry.second->pe) - slowest <= most_ahead;
       });
@@ -110,10 +111,11 @@ class Worst : public Policy {
     return *wanted;
   }
 
-  // A long payload: its first and last granule now, so that whoever looks too early may see both and
-  // take the middle, which is late, for complete.
+  // A long payload: its first and last granule now, so that whoever looks too early may see both
+  // and take the middle, which is late, for complete.
   void deliver_ends(Engine& engine, Transfer& transfer) {
-    const bool payload = transfer.kind == Transfer::Kind::put || transfer.kind == Transfer::Kind::get;
+    const bool payload =
+        transfer.kind == Transfer::Kind::put || transfer.kind == Transfer::Kind::get;
     if (!payload || transfer.dst.size <= 2 * granule_bytes || !engine.eligible(transfer)) return;
     engine.deliver_piece(transfer, 0, granule_bytes);
     engine.deliver_piece(transfer, transfer.dst.size - granule_bytes, granule_bytes);

@@ -80,8 +80,8 @@ class CudaBlock {
   __device__ __forceinline__ int count() const { return static_cast<int>(gridDim.x); }
   __device__ __forceinline__ bool failed() const { return failed_; }
 
-  // The claim is not waited for here: its answer comes 0.5 us later to a lane that has nothing else to
-  // do, and gates the first wait.
+  // The claim is not waited for here: its answer comes 0.5 us later to a lane that has nothing else
+  // to do, and gates the first wait.
   __device__ void enter(const Channel& channel, Site site = Site::here()) {
     if (index() >= channel.blocks)
       return refuse("enter", site, blockIdx.x, -1, channel.blocks, gridDim.x);
@@ -299,8 +299,8 @@ class CudaBlock {
     return true;
   }
 
-  // What a control lane knows of the row and peer it used last: a barrier after a barrier then loads
-  // nothing. Written through, so memory always holds the same.
+  // What a control lane knows of the row and peer it used last: a barrier after a barrier then
+  // loads nothing. Written through, so memory always holds the same.
   struct Row {
     std::size_t key = ~std::size_t{0};
     std::uint64_t sent = 0;
@@ -480,7 +480,8 @@ __device__ void CudaBlock::put_packets(const Packets& packets, std::size_t slot,
 // One lane: polls a group until both its packets show the flag. False, and reported, as poll().
 __device__ __forceinline__ bool CudaBlock::await_packets(PacketPair& pair, const char* cell,
                                                          std::uint32_t flag, std::uint32_t last,
-                                                         std::size_t slot, int peer, Site site) const {
+                                                         std::size_t slot, int peer,
+                                                         Site site) const {
   std::uint64_t started_ns = 0;
 #pragma unroll 1
   for (unsigned polls = 1; !pair.has_come(flag, last); ++polls) {
@@ -490,8 +491,8 @@ __device__ __forceinline__ bool CudaBlock::await_packets(PacketPair& pair, const
     const std::uint64_t now_ns = ptx::global_timer_ns();
     if (started_ns == 0) started_ns = now_ns;
     if (last != flag && pair.is_other(flag) && polls > 4096) {
-      detail::report(context_, Finding{FailureKind::mismatch, "reduce_packets", site, slot, peer, last,
-                                       pair.second.w[3]});
+      detail::report(context_, Finding{FailureKind::mismatch, "reduce_packets", site, slot, peer,
+                                       last, pair.second.w[3]});
       return false;
     }
     if (context_.wait_limit_ns == 0 || now_ns - started_ns < context_.wait_limit_ns) continue;

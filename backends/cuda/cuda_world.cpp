@@ -269,7 +269,8 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
     channel.inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16;
     const std::size_t bytes = table * 2 * channel.inbox.message_bytes();
     channel.inbox.cells = allocate<std::uint64_t>(bytes / sizeof(std::uint64_t));
-    impl_->channels.emplace_back(channel.inbox.cells.offset_bytes, bytes);  // recover() clears flags too
+    impl_->channels.emplace_back(channel.inbox.cells.offset_bytes,
+                                 bytes);  // recover() clears flags too
   }
   return channel;
 }

@@ -9,7 +9,8 @@ namespace sym::cuda {
 // At most 128 registers a lane: more lanes would spill.
 template <class Kernel>
 __global__ void __launch_bounds__(max_threads)
-    run_kernel(const __grid_constant__ Kernel kernel, const __grid_constant__ KernelContext context) {
+    run_kernel(const __grid_constant__ Kernel kernel,
+               const __grid_constant__ KernelContext context) {
   CudaBlock block(context);
   kernel(block);
 }

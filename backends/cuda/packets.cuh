@@ -1,12 +1,14 @@
 // Messages whose flags travel in the data: what the lanes of a block do for put_packets and
 // reduce_packets.
 //
-// A group of 16 payload bytes is two packets of 16 bytes: {data, flag, data, flag}. Each 8-byte half is
-// written and read whole (a single-copy atomic access), so a half whose flag is right holds its data:
-// nobody fences, nobody signals. A group belongs to the same lane as in every other verb (pack.cuh).
+// A group of 16 payload bytes is two packets of 16 bytes: {data, flag, data, flag}. Each 8-byte
+// half is written and read whole (a single-copy atomic access), so a half whose flag is right holds
+// its data: nobody fences, nobody signals. A group belongs to the same lane as in every other verb
+// (pack.cuh).
 //
-// The flag is the message's epoch, never 0. In the first group of a message the second packet's second
-// flag is mixed with the operation's tag, so that a peer that came for something else is named.
+// The flag is the message's epoch, never 0. In the first group of a message the second packet's
+// second flag is mixed with the operation's tag, so that a peer that came for something else is
+// named.
 #pragma once
 
 #include "backends/cuda/lanes.cuh"
@@ -14,8 +16,8 @@
 
 namespace sym::cuda {
 
-// The flag of an epoch: its low 32 bits, but never 0. What stands for 0 is the flag of an odd epoch, and
-// so of the other buffer; within one buffer a flag comes again after 2^32 epochs.
+// The flag of an epoch: its low 32 bits, but never 0. What stands for 0 is the flag of an odd
+// epoch, and so of the other buffer; within one buffer a flag comes again after 2^32 epochs.
 __device__ __forceinline__ std::uint32_t packet_flag(std::uint64_t epoch) {
   const auto low = static_cast<std::uint32_t>(epoch);
   return low != 0 ? low : 0x80000001U;

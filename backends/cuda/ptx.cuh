@@ -65,8 +65,8 @@ __device__ __forceinline__ void store1(void* to, std::uint32_t v) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(to), "r"(v));
 }
 
-// Packets: 16 bytes of which each 8-byte half is written and read whole, and never from a cache that
-// could be stale.
+// Packets: 16 bytes of which each 8-byte half is written and read whole, and never from a cache
+// that could be stale.
 __device__ __forceinline__ void store16_volatile(void* to, Words4 v) {
   asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.w[0]),
                "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])

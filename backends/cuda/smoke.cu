@@ -366,7 +366,8 @@ void show_times(CudaWorld& world, const Group& group, size_t most_bytes, bool nc
 
 void program(CudaWorld& world, bool times, bool processes) {
   const bool first = world.pe() == 0;
-  const sym::Channel channel = world.channel({.blocks = times && processes ? 32 : 16, .packet_bytes = 65536});
+  const sym::Channel channel =
+      world.channel({.blocks = times && processes ? 32 : 16, .packet_bytes = 65536});
   const Group group{channel, world.team()};
   const auto stage = [&](const char* name) {
     world.barrier();

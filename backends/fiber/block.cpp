@@ -44,7 +44,8 @@ void FiberBlock::signal(const Signals& signals, std::size_t slot, const Team& te
   engine_.step({Verb::signal, site, 0, 1, -1, &team});
   engine_.synced();
   if (agent_.failed) return;
-  for (int hop = 1; hop <= team.size(); ++hop) {  // from the next rank on; a non-member's rank is -1
+  for (int hop = 1; hop <= team.size();
+       ++hop) {  // from the next rank on; a non-member's rank is -1
     const int pe = team.pe((team.rank() + hop) % team.size());
     if (pe != agent_.pe) send(signals, slot, pe, false);
   }
@@ -59,7 +60,8 @@ bool FiberBlock::wait_until(const Signals& signals, std::size_t slot, const Team
     const int pe = team.pe(rank);
     if (pe == agent_.pe) continue;
     const std::uint64_t expected = ++*own(signals.seen, signals.word(slot, pe));
-    wants.push_back({word_id(signals, slot, pe, agent_.pe), expected, signals.tagged ? tag_bits : 0, true});
+    wants.push_back(
+        {word_id(signals, slot, pe, agent_.pe), expected, signals.tagged ? tag_bits : 0, true});
   }
   engine_.wait(wants);
   engine_.synced();
@@ -74,8 +76,9 @@ bool FiberBlock::mismatched(const std::vector<Engine::Want>& wants, std::uint16_
     if (epoch_of(seen) != want.value || tag_of(seen) == tag) continue;
     agent_.failed = true;
     engine_.stop({"mismatch", "MISMATCH PE " + std::to_string(want.id.lane) +
-                                    " arrived for another operation, count, type or grid than PE " +
-                                    std::to_string(agent_.pe) + "\n  at     " + engine_.describe(agent_)});
+                                  " arrived for another operation, count, type or grid than PE " +
+                                  std::to_string(agent_.pe) + "\n  at     " +
+                                  engine_.describe(agent_)});
     return true;
   }
   return false;
@@ -114,10 +117,12 @@ void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Byt
   }
   const std::size_t word = packets.lanes.word(slot, pe);
   const std::uint64_t epoch = ++*own(packets.lanes.sent, word);
-  // The buffer was last used two messages ago. That the peer has read it is known from its last one.
+  // The buffer was last used two messages ago. That the peer has read it is known from its last
+  // one.
   if (*own(packets.lanes.seen, word) + 1 < epoch) {
-    throw Failure("packets: message " + std::to_string(epoch) + " to PE " + std::to_string(pe) +
-                  " may overwrite one that it has not read; receive its message before sending again");
+    throw Failure(
+        "packets: message " + std::to_string(epoch) + " to PE " + std::to_string(pe) +
+        " may overwrite one that it has not read; receive its message before sending again");
   }
   Bytes to = message(packets, slot, agent_.pe, epoch, pe).part(0, from.size);
   const WordId id = word_id(packets.lanes, slot, agent_.pe, pe);
@@ -125,7 +130,8 @@ void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Byt
 }
 
 bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const Team& team,
-                                 std::size_t bytes, const std::function<void(int, std::byte*)>& take) {
+                                 std::size_t bytes,
+                                 const std::function<void(int, std::byte*)>& take) {
   if (agent_.failed) return false;
   std::vector<Engine::Want> wants;
   for (int rank = 0; rank < team.size(); ++rank) {
@@ -138,7 +144,8 @@ bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const
   if (mismatched(wants, packets.lanes.tag)) return false;
   for (int rank = 0; rank < team.size(); ++rank) {
     const int pe = team.pe(rank);
-    const std::uint64_t epoch = pe == agent_.pe ? 0 : *own(packets.lanes.seen, packets.lanes.word(slot, pe));
+    const std::uint64_t epoch =
+        pe == agent_.pe ? 0 : *own(packets.lanes.seen, packets.lanes.word(slot, pe));
     take(pe, bytes == 0 ? nullptr : message(packets, slot, pe, epoch, agent_.pe).data);
   }
   return true;
@@ -171,7 +178,7 @@ void FiberBlock::enter(const Channel& channel, Site site) {
   if (*busy != 0) {
     agent_.failed = true;
     engine_.stop({"busy", "CHANNEL BUSY another launch uses the channel's rows\n  at     " +
-                                engine_.describe(agent_)});
+                              engine_.describe(agent_)});
     return;
   }
   *busy = 1;

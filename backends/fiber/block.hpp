@@ -1,5 +1,5 @@
-// FiberBlock: a block of the engine's PEs. The same type in `check` and `sim`; what happens when, and
-// what it costs, is the policy's business.
+// FiberBlock: a block of the engine's PEs. The same type in `check` and `sim`; what happens when,
+// and what it costs, is the policy's business.
 #pragma once
 
 #include <cstring>
@@ -43,8 +43,8 @@ class FiberBlock {
   }
 
   template <class T, Operand S>
-  void put_signal(Window<T> dst, S src, Range range, const Signals& signals, std::size_t slot, int pe,
-                  Site site = Site::here()) {
+  void put_signal(Window<T> dst, S src, Range range, const Signals& signals, std::size_t slot,
+                  int pe, Site site = Site::here()) {
     before(Verb::put_signal, site, range.count * sizeof(T), pe);
     engine_.synced();
     if (agent_.failed) return;
@@ -75,7 +75,8 @@ class FiberBlock {
   void sync(Site site = Site::here());
 
   template <Operand D, class T, class Op>
-  void reduce(D dst, Window<T> src, Range range, const Team& team, Op op, Site site = Site::here()) {
+  void reduce(D dst, Window<T> src, Range range, const Team& team, Op op,
+              Site site = Site::here()) {
     engine_.step({Verb::reduce, site, range.count * sizeof(T), 1, -1, &team});
     if (range.empty()) return;
     const Bytes to = resolve(dst, range, agent_.pe);
@@ -91,7 +92,8 @@ class FiberBlock {
       std::memset(to.data, 0, to.size);
       return;
     }
-    host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count, op);
+    host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count,
+                 op);
   }
 
   template <Operand D, class F, Operand... S>
@@ -111,17 +113,22 @@ class FiberBlock {
     const std::tuple sources{read(src)...};
     engine_.access(to, true);
     if (!stored) return;
-    std::apply([&](auto... from) { host::transform(reinterpret_cast<T*>(to.data), range.count, f, from...); },
-               sources);
+    std::apply(
+        [&](auto... from) {
+          host::transform(reinterpret_cast<T*>(to.data), range.count, f, from...);
+        },
+        sources);
   }
 
   template <Operand S, class F>
   Accumulator<typename S::value_type> sum(S src, Range range, F f, Site site = Site::here()) {
-    return fold(Verb::sum, src, range, f, [](auto a, auto b) { return Sum{}.combine(a, b); }, site);
+    return fold(
+        Verb::sum, src, range, f, [](auto a, auto b) { return Sum{}.combine(a, b); }, site);
   }
   template <Operand S, class F>
   Accumulator<typename S::value_type> max(S src, Range range, F f, Site site = Site::here()) {
-    return fold(Verb::max, src, range, f, [](auto a, auto b) { return Max{}.combine(a, b); }, site);
+    return fold(
+        Verb::max, src, range, f, [](auto a, auto b) { return Max{}.combine(a, b); }, site);
   }
 
   template <Operand S>
@@ -152,7 +159,8 @@ class FiberBlock {
     engine_.access(to, true);
     engine_.synced();
     if (to.data != nullptr && sources[0] != nullptr) {
-      host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count, op);
+      host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count,
+                   op);
     }
     return true;
   }
@@ -186,37 +194,45 @@ class FiberBlock {
 
   template <class T>
   Bytes resolve(Window<T> window, Range range, int pe) const {
-    Bytes bytes = engine_.memory().resolve(window.segment, window.offset_bytes + range.first * sizeof(T),
-                                           range.count * sizeof(T), pe);
+    Bytes bytes = engine_.memory().resolve(
+        window.segment, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T), pe);
     bytes.element = sizeof(T);
     return bytes;
   }
   template <class T>
   Bytes resolve(Local<T> local, Range range, int pe) const {
     if (range.end() > local.count) throw Failure("out of bounds: elements of a local array");
-    auto* data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(local.data + range.first));
-    return Bytes{pe, Bytes::local_space, reinterpret_cast<std::uintptr_t>(data), range.count * sizeof(T),
-                 engine_.memory().payload_storage() ? data : nullptr, sizeof(T)};
+    auto* data =
+        reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(local.data + range.first));
+    return Bytes{pe,
+                 Bytes::local_space,
+                 reinterpret_cast<std::uintptr_t>(data),
+                 range.count * sizeof(T),
+                 engine_.memory().payload_storage() ? data : nullptr,
+                 sizeof(T)};
   }
 
   template <Operand S, class F, class Combine>
-  Accumulator<typename S::value_type> fold(Verb verb, S src, Range range, F f, Combine combine, Site site) {
+  Accumulator<typename S::value_type> fold(Verb verb, S src, Range range, F f, Combine combine,
+                                           Site site) {
     before(verb, site, range.count * sizeof(typename S::value_type), -1);
     const Bytes from = resolve(src, range, agent_.pe);
     engine_.access(from, false);
     engine_.synced();
     if (from.data == nullptr || agent_.failed) return {};
-    return host::fold(reinterpret_cast<const typename S::value_type*>(from.data), range.count, f, combine);
+    return host::fold(reinterpret_cast<const typename S::value_type*>(from.data), range.count, f,
+                      combine);
   }
 
   std::uint64_t* own(Window<std::uint64_t> table, std::size_t index) const;
   WordId word_id(const Signals& signals, std::size_t slot, int lane, int pe) const;
   void send(const Signals& signals, std::size_t slot, int pe, bool follows_put);
   void send_packet(const Packets& packets, std::size_t slot, const Bytes& from, int pe);
-  Bytes message(const Packets& packets, std::size_t slot, int from, std::uint64_t epoch, int pe) const;
+  Bytes message(const Packets& packets, std::size_t slot, int from, std::uint64_t epoch,
+                int pe) const;
   // Waits for the next message of every other member, then calls take(pe, message) in rank order.
-  bool receive_packets(const Packets& packets, std::size_t slot, const Team& team, std::size_t bytes,
-                       const std::function<void(int, std::byte*)>& take);
+  bool receive_packets(const Packets& packets, std::size_t slot, const Team& team,
+                       std::size_t bytes, const std::function<void(int, std::byte*)>& take);
   bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
   void check_slot(const Signals& signals, std::size_t slot) const;
 

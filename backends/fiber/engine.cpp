@@ -9,10 +9,14 @@
 namespace sym::fiber {
 
 const char* to_string(Verb verb) {
-  static constexpr const char* names[] = {
-      "host",  "start", "put",  "get",    "put_signal", "put_value", "signal",    "wait_until", "test",  "fence",
-      "quiet", "sync",  "reduce", "transform", "sum",   "max",       "fetch_add", "enter",      "leave",
-      "put_packets", "receive_packets", "reduce_packets"};
+  static constexpr const char* names[] = {"host",          "start",       "put",
+                                          "get",           "put_signal",  "put_value",
+                                          "signal",        "wait_until",  "test",
+                                          "fence",         "quiet",       "sync",
+                                          "reduce",        "transform",   "sum",
+                                          "max",           "fetch_add",   "enter",
+                                          "leave",         "put_packets", "receive_packets",
+                                          "reduce_packets"};
   return names[static_cast<int>(verb)];
 }
 
@@ -235,7 +239,8 @@ void Engine::synchronize(Agent& host, int stream) {
   if (observer_ == nullptr) return;
   for (auto& [number, queue] : streams) {
     const bool wanted = stream < 0 || number == stream;
-    if (wanted && queue.history != nullptr) observer_->acquire(host, observer_->release(*queue.history));
+    if (wanted && queue.history != nullptr)
+      observer_->acquire(host, observer_->release(*queue.history));
   }
 }
 

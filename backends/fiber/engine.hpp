@@ -33,9 +33,9 @@ const char* to_string(Verb verb);
 struct Step {
   Verb verb = Verb::host;
   Site site = {};
-  std::size_t bytes = 0;    // of the result: moved, written or folded
-  int operands = 1;         // local sources read beside it
-  int pe = -1;              // the peer, where there is one
+  std::size_t bytes = 0;  // of the result: moved, written or folded
+  int operands = 1;       // local sources read beside it
+  int pe = -1;            // the peer, where there is one
   const Team* team = nullptr;
 };
 
@@ -113,19 +113,19 @@ struct Transfer {
   Agent* issuer = nullptr;
   Step step;
   int launch = 0;
-  Bytes src, dst;                    // payload kinds
-  std::vector<std::byte> buffer;     // what was read, if the source was read before delivery
+  Bytes src, dst;                 // payload kinds
+  std::vector<std::byte> buffer;  // what was read, if the source was read before delivery
   bool source_read = false;
   std::size_t pieces_delivered = 0;  // bytes, of a payload delivered in pieces
   WordId word_id;                    // signals
   Word* word = nullptr;
-  std::uint64_t amount = 0;          // added to the word, or its new value
+  std::uint64_t amount = 0;  // added to the word, or its new value
   bool sets = false;
-  bool packet = false;               // inbox bytes: their order is the protocol's, not the program's
-  Transfer* payload = nullptr;       // put_signal: the put it must follow, until that is delivered
-  Transfer* follower = nullptr;      // put_signal: the signal that waits for this put
-  std::uint64_t order = 0;           // among the issuer's transfers, from 1
-  std::uint64_t pe_order = 0;        // among the issuer's puts and signals to the PE, from 1
+  bool packet = false;           // inbox bytes: their order is the protocol's, not the program's
+  Transfer* payload = nullptr;   // put_signal: the put it must follow, until that is delivered
+  Transfer* follower = nullptr;  // put_signal: the signal that waits for this put
+  std::uint64_t order = 0;       // among the issuer's transfers, from 1
+  std::uint64_t pe_order = 0;    // among the issuer's puts and signals to the PE, from 1
   std::uint64_t fence_epoch = 0;
   int target() const { return kind == Kind::signal ? word_id.pe : dst.pe; }
   std::shared_ptr<Note> note;
@@ -206,8 +206,8 @@ class Engine {
   void put_value(std::vector<std::byte> value, const Bytes& dst);
   // After put() within one put_signal: the signal follows that payload.
   void signal(const WordId& id, std::uint64_t amount, bool sets, bool follows_last_put);
-  // A message whose flag travels in the data: a payload, and the word that says it is there. It carries
-  // nothing else to whoever receives it, and no fence orders it.
+  // A message whose flag travels in the data: a payload, and the word that says it is there. It
+  // carries nothing else to whoever receives it, and no fence orders it.
   void packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value);
   void fence(int pe);
   void quiet();

@@ -38,8 +38,8 @@ std::string Engine::waiting_for(const Agent& agent) const {
   for (const auto& [id, word] : agent.words) {
     for (const Word::Waiter& waiter : word->waiters) {
       if (waiter.agent != &agent || ++shown > 4) continue;
-      text << "      slot " << id.slot << " lane " << id.lane << ": expected "
-           << waiter.target << ", seen " << (word->value >> waiter.shift) << "; "
+      text << "      slot " << id.slot << " lane " << id.lane << ": expected " << waiter.target
+           << ", seen " << (word->value >> waiter.shift) << "; "
            << who_could_signal(agent, id, *word) << "\n";
     }
   }

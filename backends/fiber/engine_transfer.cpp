@@ -156,7 +156,7 @@ void Engine::deliver_piece(Transfer& transfer, std::size_t first, std::size_t by
     observer_->source_read(transfer, transfer.src.part(first, bytes));
   }
   if (to.data != nullptr) {
-    const std::byte* from = transfer.source_read ? transfer.buffer.data()
+    const std::byte* from = transfer.source_read           ? transfer.buffer.data()
                             : transfer.src.data != nullptr ? transfer.src.data
                                                            : nullptr;
     if (from != nullptr) std::memmove(to.data, from + first, bytes);

@@ -1,7 +1,8 @@
 // Fiber: a stackful execution context that its owner resumes and that suspends itself.
 //
-// Not thread-safe: a fiber runs on the thread that resumes it, one at a time. Destroying a suspended
-// fiber abandons its stack (nothing on it is unwound): after a finding, user code is never run again.
+// Not thread-safe: a fiber runs on the thread that resumes it, one at a time. Destroying a
+// suspended fiber abandons its stack (nothing on it is unwound): after a finding, user code is
+// never run again.
 #pragma once
 
 #include <cstddef>

@@ -67,8 +67,9 @@ void Memory::free(Segment segment, std::size_t offset) {
   const auto& offsets = by_offset_[static_cast<int>(segment)];
   const auto found = offsets.find(offset);
   if (found == offsets.end() || !allocations_[static_cast<std::size_t>(found->second)].live) {
-    throw UsageError("free: offset " + std::to_string(offset) +
-                     " is not the start of a live allocation; pass the window that allocate returned");
+    throw UsageError(
+        "free: offset " + std::to_string(offset) +
+        " is not the start of a live allocation; pass the window that allocate returned");
   }
   Allocation& allocation = allocations_[static_cast<std::size_t>(found->second)];
   allocation.live = false;

@@ -1,4 +1,5 @@
-// Memory: the symmetric heap of all PEs, as the engine sees it: allocations, and byte ranges in them.
+// Memory: the symmetric heap of all PEs, as the engine sees it: allocations, and byte ranges in
+// them.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 
 namespace sym::fiber {
 
-// A range of somebody's memory. `space` is an allocation of the heap, with `begin` its byte offset in
-// it; or `local_space`: ordinary memory of the PE, with `begin` an address.
+// A range of somebody's memory. `space` is an allocation of the heap, with `begin` its byte offset
+// in it; or `local_space`: ordinary memory of the PE, with `begin` an address.
 struct Bytes {
   static constexpr int local_space = -1;
   int pe = 0;

@@ -9,8 +9,8 @@ Team FiberWorld::team(const std::vector<int>& members) {
     const bool valid = members[i] >= 0 && members[i] < n_pes() &&
                        std::count(members.begin(), members.end(), members[i]) == 1;
     if (!valid) {
-      throw UsageError("team: member " + std::to_string(members[i]) + " is named twice or is no PE of 0.." +
-                       std::to_string(n_pes() - 1));
+      throw UsageError("team: member " + std::to_string(members[i]) +
+                       " is named twice or is no PE of 0.." + std::to_string(n_pes() - 1));
     }
   }
   teams_.push_back(std::make_unique<std::vector<int>>(members));
@@ -19,8 +19,10 @@ Team FiberWorld::team(const std::vector<int>& members) {
 
 std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element) {
   const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
-  engine().host_barrier(host_, std::string(kind) + " of " + std::to_string(count) + " elements of " +
-                                   std::to_string(element) + " bytes", true);
+  engine().host_barrier(host_,
+                        std::string(kind) + " of " + std::to_string(count) + " elements of " +
+                            std::to_string(element) + " bytes",
+                        true);
   const std::size_t nth = allocations_++;
   if (nth == shared_.allocations.size()) {
     shared_.allocations.push_back({segment, engine().memory().allocate(segment, count * element)});
@@ -62,7 +64,8 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
     for (auto* table : {&inbox.lanes.words, &inbox.lanes.sent, &inbox.lanes.seen}) {
       *table = allocate_control<std::uint64_t>(words);
     }
-    inbox.cells = allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
+    inbox.cells =
+        allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
   }
   channels_.push_back(channel);
   return channel;
@@ -76,8 +79,8 @@ void FiberWorld::begin(const LaunchConfig& config, Body body) {
   }
   const bool merge = config.symmetric && shared_.fibres > 0 && shared_.fibres < config.blocks;
   const int fibres = merge ? shared_.fibres : config.blocks;
-  engine().launch(config.stream, host_, fibres, static_cast<double>(config.blocks) / fibres, config.name,
-                  std::move(body));
+  engine().launch(config.stream, host_, fibres, static_cast<double>(config.blocks) / fibres,
+                  config.name, std::move(body));
 }
 
 void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {

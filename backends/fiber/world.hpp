@@ -26,7 +26,8 @@ struct SharedWorld {
 
 class FiberWorld {
  public:
-  FiberWorld(SharedWorld& shared, int pe) : shared_(shared), host_(shared.engine.current()), pe_(pe) {}
+  FiberWorld(SharedWorld& shared, int pe)
+      : shared_(shared), host_(shared.engine.current()), pe_(pe) {}
   FiberWorld(const FiberWorld&) = delete;
   FiberWorld& operator=(const FiberWorld&) = delete;
 
@@ -111,8 +112,12 @@ class FiberWorld {
   Bytes resolve(Local<T> local, std::size_t n) const {
     if (n > local.count) throw UsageError("a copy is longer than its local array");
     auto* data = reinterpret_cast<std::byte*>(local.data);
-    return Bytes{pe_, Bytes::local_space, reinterpret_cast<std::uintptr_t>(data), n * sizeof(T),
-                 moves_data() ? data : nullptr, sizeof(T)};
+    return Bytes{pe_,
+                 Bytes::local_space,
+                 reinterpret_cast<std::uintptr_t>(data),
+                 n * sizeof(T),
+                 moves_data() ? data : nullptr,
+                 sizeof(T)};
   }
 
   SharedWorld& shared_;

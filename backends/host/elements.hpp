@@ -1,5 +1,6 @@
-// Element loops of the host backends: what a verb computes, once the backend knows where the operands
-// are. Plain pointers that are valid for [0, n); tiles of 1024 elements so that compilers vectorise.
+// Element loops of the host backends: what a verb computes, once the backend knows where the
+// operands are. Plain pointers that are valid for [0, n); tiles of 1024 elements so that compilers
+// vectorise.
 #pragma once
 
 #include <algorithm>
@@ -36,9 +37,9 @@ void transform(T* dst, std::size_t n, F f, const S*... sources) {
   for (std::size_t i = 0; i < n; ++i) dst[i] = narrow<T>(f(widen(sources[i])...));
 }
 
-// The fixed order of Block::sum and Block::max: virtual lane l of 1024 takes elements 8l..8l+7, then
-// 8(l+1024).., ascending; then lanes are folded l += l + 512, 256, ..., 1. Lanes that got no element
-// do not take part.
+// The fixed order of Block::sum and Block::max: virtual lane l of 1024 takes elements 8l..8l+7,
+// then 8(l+1024).., ascending; then lanes are folded l += l + 512, 256, ..., 1. Lanes that got no
+// element do not take part.
 template <class T, class F, class Fold>
 Accumulator<T> fold(const T* source, std::size_t n, F f, Fold combine) {
   using A = Accumulator<T>;

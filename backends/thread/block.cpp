@@ -9,14 +9,16 @@ std::string at(Site site) { return std::string(site.file) + ":" + std::to_string
 }  // namespace
 
 void ThreadBlock::fail(const std::string& what, Site site) {
-  verdict_.set(what + "; PE " + std::to_string(place_.pe) + " block " + std::to_string(place_.index) +
-               " of " + place_.launch_name + " at " + at(site));
+  verdict_.set(what + "; PE " + std::to_string(place_.pe) + " block " +
+               std::to_string(place_.index) + " of " + place_.launch_name + " at " + at(site));
   pe_failed_.store(true, std::memory_order_relaxed);
 }
 
 std::uint64_t* ThreadBlock::word(const Signals& signals, Slot at, int pe, Site site) {
   if (at.slot >= signals.slots) {
-    fail("out of bounds: signal slot " + std::to_string(at.slot) + " of " + std::to_string(signals.slots), site);
+    fail("out of bounds: signal slot " + std::to_string(at.slot) + " of " +
+             std::to_string(signals.slots),
+         site);
     return nullptr;
   }
   const std::size_t index = signals.word(at.slot, at.lane < 0 ? 0 : at.lane);
@@ -40,14 +42,16 @@ void ThreadBlock::signal(const Signals& signals, std::size_t slot, int pe, Site 
 }
 
 void ThreadBlock::signal(const Signals& signals, std::size_t slot, const Team& team, Site site) {
-  for (int hop = 1; hop <= team.size(); ++hop) {  // from the next rank on; a non-member's rank is -1
+  for (int hop = 1; hop <= team.size();
+       ++hop) {  // from the next rank on; a non-member's rank is -1
     const int pe = team.pe((team.rank() + hop) % team.size());
     if (pe != place_.pe) signal(signals, slot, pe, site);
   }
 }
 
 // Spins, politely, until the word has reached `target` or the limit is over.
-std::uint64_t ThreadBlock::poll(std::uint64_t* word, std::uint64_t target, int shift, Slot at, Site site) {
+std::uint64_t ThreadBlock::poll(std::uint64_t* word, std::uint64_t target, int shift, Slot at,
+                                Site site) {
   const std::atomic_ref<std::uint64_t> counter(*word);
   const auto limit = shared_.options.wait_limit;
   const auto start = Clock::now();
@@ -59,15 +63,16 @@ std::uint64_t ThreadBlock::poll(std::uint64_t* word, std::uint64_t target, int s
     std::this_thread::yield();
     if (limit.count() == 0 || Clock::now() - start < limit) continue;
     const std::string who = at.lane < 0 ? "" : ": missing PE " + std::to_string(at.lane);
-    fail("wait expired after " + std::to_string(limit.count()) + " ms in wait_until" + who + ", slot " +
-             std::to_string(at.slot) + ", expected " + std::to_string(target) + ", seen " +
-             std::to_string(seen >> shift),
+    fail("wait expired after " + std::to_string(limit.count()) + " ms in wait_until" + who +
+             ", slot " + std::to_string(at.slot) + ", expected " + std::to_string(target) +
+             ", seen " + std::to_string(seen >> shift),
          site);
     return 0;
   }
 }
 
-bool ThreadBlock::wait_until(const Signals& signals, std::size_t slot, const Team& team, Site site) {
+bool ThreadBlock::wait_until(const Signals& signals, std::size_t slot, const Team& team,
+                             Site site) {
   const int shift = signals.tagged ? tag_bits : 0;
   for (int rank = 0; rank < team.size() && !failed(); ++rank) {
     const int pe = team.pe(rank);
@@ -87,7 +92,8 @@ bool ThreadBlock::wait_until(const Signals& signals, std::size_t slot, const Tea
   return !failed();
 }
 
-std::uint64_t ThreadBlock::wait_until(const Signals& signals, std::size_t slot, std::uint64_t value, Site site) {
+std::uint64_t ThreadBlock::wait_until(const Signals& signals, std::size_t slot, std::uint64_t value,
+                                      Site site) {
   std::uint64_t* counter = word(signals, {slot, -1}, place_.pe, site);
   return counter == nullptr ? 0 : poll(counter, value, 0, {slot, -1}, site);
 }
@@ -99,26 +105,31 @@ std::uint64_t ThreadBlock::test(const Signals& signals, std::size_t slot, Site s
 }
 
 // A message is its bytes, then its flag: the lane's word, which carries the epoch and the tag.
-void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, const void* from, std::size_t bytes,
-                              int pe, Site site) {
+void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, const void* from,
+                              std::size_t bytes, int pe, Site site) {
   if (bytes > packets.capacity_bytes) {
     fail("a packet message of " + std::to_string(bytes) + " bytes in an inbox for " +
              std::to_string(packets.capacity_bytes),
          site);
   }
   if (failed()) return;
-  std::uint64_t* sent = address(packets.lanes.sent, Range{packets.lanes.word(slot, pe), 1}, place_.pe, site);
-  const std::size_t first = packets.offset_bytes(slot, place_.pe, *sent + 1) / sizeof(std::uint64_t);
-  std::uint64_t* cell = address(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, pe, site);
+  std::uint64_t* sent =
+      address(packets.lanes.sent, Range{packets.lanes.word(slot, pe), 1}, place_.pe, site);
+  const std::size_t first =
+      packets.offset_bytes(slot, place_.pe, *sent + 1) / sizeof(std::uint64_t);
+  std::uint64_t* cell = address(
+      packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, pe, site);
   if (failed()) return;
   std::memcpy(cell, from, bytes);
   signal(packets.lanes, slot, pe, site);
 }
 
-const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot, int from, Site site) {
+const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot, int from,
+                                        Site site) {
   std::uint64_t* lane = word(packets.lanes, {slot, from}, place_.pe, site);
   if (lane == nullptr) return nullptr;
-  std::uint64_t* seen = address(packets.lanes.seen, Range{packets.lanes.word(slot, from), 1}, place_.pe, site);
+  std::uint64_t* seen =
+      address(packets.lanes.seen, Range{packets.lanes.word(slot, from), 1}, place_.pe, site);
   const std::uint64_t epoch = ++*seen;
   const std::uint64_t value = poll(lane, epoch, tag_bits, {slot, from}, site);
   if (!failed() && epoch_of(value) == epoch && tag_of(value) != packets.lanes.tag) {
@@ -127,7 +138,8 @@ const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot
          site);
   }
   const std::size_t first = packets.offset_bytes(slot, from, epoch) / sizeof(std::uint64_t);
-  return address(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, place_.pe, site);
+  return address(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)},
+                 place_.pe, site);
 }
 
 void ThreadBlock::enter(const Channel& channel, Site site) {

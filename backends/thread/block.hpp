@@ -1,6 +1,6 @@
-// ThreadBlock: a block as one OS thread. Real concurrency; transfers happen at once, in program order,
-// so the ordering here is stronger than the contract: what it proves is freedom from data races
-// (ThreadSanitizer) and from hangs, not from missing fences (that is `check`).
+// ThreadBlock: a block as one OS thread. Real concurrency; transfers happen at once, in program
+// order, so the ordering here is stronger than the contract: what it proves is freedom from data
+// races (ThreadSanitizer) and from hangs, not from missing fences (that is `check`).
 #pragma once
 
 #include <atomic>
@@ -51,8 +51,8 @@ class ThreadBlock {
     if (!failed() && from != to && !range.empty()) std::memmove(to, from, range.count * sizeof(T));
   }
   template <class T, Operand S>
-  void put_signal(Window<T> dst, S src, Range range, const Signals& signals, std::size_t slot, int pe,
-                  Site site = Site::here()) {
+  void put_signal(Window<T> dst, S src, Range range, const Signals& signals, std::size_t slot,
+                  int pe, Site site = Site::here()) {
     put(dst, src, range, pe, site);
     signal(signals, slot, pe, site);
   }
@@ -64,7 +64,8 @@ class ThreadBlock {
 
   void signal(const Signals& signals, std::size_t slot, int pe, Site site = Site::here());
   void signal(const Signals& signals, std::size_t slot, const Team& team, Site site = Site::here());
-  bool wait_until(const Signals& signals, std::size_t slot, const Team& team, Site site = Site::here());
+  bool wait_until(const Signals& signals, std::size_t slot, const Team& team,
+                  Site site = Site::here());
   std::uint64_t wait_until(const Signals& signals, std::size_t slot, std::uint64_t value,
                            Site site = Site::here());
   std::uint64_t test(const Signals& signals, std::size_t slot, Site site = Site::here());
@@ -73,7 +74,8 @@ class ThreadBlock {
   void sync() {}
 
   template <Operand D, class T, class Op>
-  void reduce(D dst, Window<T> src, Range range, const Team& team, Op op, Site site = Site::here()) {
+  void reduce(D dst, Window<T> src, Range range, const Team& team, Op op,
+              Site site = Site::here()) {
     T* to = address(dst, range, place_.pe, site);
     std::vector<const T*> sources;
     for (int rank = 0; rank < team.size(); ++rank) {
@@ -145,8 +147,10 @@ class ThreadBlock {
   // The address of a range, or null after failing the block because it is out of bounds.
   template <class T>
   T* address(Window<T> window, Range range, int pe, Site site) {
-    std::byte* at = shared_.heap.at(pe, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T));
-    if (at == nullptr) fail("out of bounds: a range outside the heap of PE " + std::to_string(pe), site);
+    std::byte* at =
+        shared_.heap.at(pe, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T));
+    if (at == nullptr)
+      fail("out of bounds: a range outside the heap of PE " + std::to_string(pe), site);
     return reinterpret_cast<T*>(at);
   }
   template <class T>
@@ -163,8 +167,8 @@ class ThreadBlock {
     std::size_t slot;
     int lane;  // -1: a plain counter
   };
-  void send_packet(const Packets& packets, std::size_t slot, const void* from, std::size_t bytes, int pe,
-                   Site site);
+  void send_packet(const Packets& packets, std::size_t slot, const void* from, std::size_t bytes,
+                   int pe, Site site);
   const void* receive_packet(const Packets& packets, std::size_t slot, int from, Site site);
   std::uint64_t* word(const Signals& signals, Slot at, int pe, Site site);
   std::uint64_t poll(std::uint64_t* word, std::uint64_t target, int shift, Slot at, Site site);

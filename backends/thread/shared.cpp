@@ -51,8 +51,9 @@ std::size_t Heap::allocate(std::size_t bytes) {
 void Heap::free(std::size_t offset) {
   const auto found = live_.find(offset);
   if (found == live_.end()) {
-    throw UsageError("free: offset " + std::to_string(offset) +
-                     " is not the start of a live allocation; pass the window that allocate returned");
+    throw UsageError(
+        "free: offset " + std::to_string(offset) +
+        " is not the start of a live allocation; pass the window that allocate returned");
   }
   for (std::byte* base : base_) madvise(base + offset, found->second, MADV_DONTNEED);  // zero again
   auto hole = free_.emplace(offset, found->second).first;
@@ -78,9 +79,9 @@ std::byte* Heap::at(int pe, std::size_t offset, std::size_t bytes) const {
 void Meeting::compare(int pe, const std::string& what) {
   for (std::size_t other = 0; other < what_.size(); ++other) {
     if (what_[other] == what) continue;
-    error_ =
-        "PEs disagree: PE " + std::to_string(pe) + " calls " + what + ", PE " + std::to_string(other) +
-        " calls " + what_[other] + "; collectives must be called in the same order with equal arguments";
+    error_ = "PEs disagree: PE " + std::to_string(pe) + " calls " + what + ", PE " +
+             std::to_string(other) + " calls " + what_[other] +
+             "; collectives must be called in the same order with equal arguments";
   }
 }
 

@@ -39,7 +39,8 @@ class Heap {
 // different things, Failure naming who did not come within `limit`.
 class Meeting {
  public:
-  Meeting(int pes, std::chrono::milliseconds limit) : what_(static_cast<std::size_t>(pes)), limit_(limit) {}
+  Meeting(int pes, std::chrono::milliseconds limit)
+      : what_(static_cast<std::size_t>(pes)), limit_(limit) {}
   // The last to arrive runs `once` before anybody leaves.
   template <class Once>
   void meet(int pe, const std::string& what, Once once);
@@ -78,7 +79,8 @@ struct Shared {
   explicit Shared(const ThreadOptions& o)
       : options(o),
         heap(o.pes),
-        meeting(o.pes, o.wait_limit.count() == 0 ? std::chrono::hours(24 * 365) : 2 * o.wait_limit) {}
+        meeting(o.pes,
+                o.wait_limit.count() == 0 ? std::chrono::hours(24 * 365) : 2 * o.wait_limit) {}
   ThreadOptions options;
   Heap heap;
   Meeting meeting;

@@ -48,9 +48,10 @@ ThreadWorld::~ThreadWorld() {
 
 Team ThreadWorld::team(const std::vector<int>& members) {
   for (int member : members) {
-    if (member < 0 || member >= n_pes() || std::count(members.begin(), members.end(), member) != 1) {
-      throw UsageError("team: member " + std::to_string(member) + " is named twice or is no PE of 0.." +
-                       std::to_string(n_pes() - 1));
+    if (member < 0 || member >= n_pes() ||
+        std::count(members.begin(), members.end(), member) != 1) {
+      throw UsageError("team: member " + std::to_string(member) +
+                       " is named twice or is no PE of 0.." + std::to_string(n_pes() - 1));
     }
   }
   teams_.push_back(std::make_unique<std::vector<int>>(members));
@@ -59,16 +60,17 @@ Team ThreadWorld::team(const std::vector<int>& members) {
 
 std::size_t ThreadWorld::allocate_bytes(std::size_t count, std::size_t element) {
   synchronize();
-  shared_.meeting.meet(pe_,
-                       "allocate of " + std::to_string(count) + " elements of " + std::to_string(element) +
-                           " bytes",
-                       [&] { shared_.allocated = shared_.heap.allocate(count * element); });
+  shared_.meeting.meet(
+      pe_,
+      "allocate of " + std::to_string(count) + " elements of " + std::to_string(element) + " bytes",
+      [&] { shared_.allocated = shared_.heap.allocate(count * element); });
   return shared_.allocated;
 }
 
 void ThreadWorld::free_bytes(std::size_t offset) {
   synchronize();
-  shared_.meeting.meet(pe_, "free of offset " + std::to_string(offset), [&] { shared_.heap.free(offset); });
+  shared_.meeting.meet(pe_, "free of offset " + std::to_string(offset),
+                       [&] { shared_.heap.free(offset); });
 }
 
 Channel ThreadWorld::channel(const ChannelRequest& request) {
@@ -93,7 +95,8 @@ Channel ThreadWorld::channel(const ChannelRequest& request) {
     for (auto* table : {&inbox.lanes.words, &inbox.lanes.sent, &inbox.lanes.seen}) {
       *table = allocate_control<std::uint64_t>(words);
     }
-    inbox.cells = allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
+    inbox.cells =
+        allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
   }
   channels_.push_back(channel);
   return channel;

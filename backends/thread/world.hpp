@@ -70,7 +70,9 @@ class ThreadWorld {
     begin(config, [kernel](ThreadBlock& block) { kernel(block); });
   }
   void synchronize();
-  void barrier() { shared_.meeting.meet(pe_, "barrier", [] {}); }
+  void barrier() {
+    shared_.meeting.meet(pe_, "barrier", [] {});
+  }
   void begin_capture();
   GraphId end_capture();
   void replay(GraphId graph);

@@ -1,8 +1,8 @@
 // all_reduce: out = op over the team of in, on every member, element by element.
 //
-// Called by every block of a launch on every member, with equal n, op and grid. `in` may be rewritten
-// and `out` read once the launch has ended. Determinism of each variant: see its comment; "same bits
-// everywhere" also means on every backend (docs/guide/numbers.md).
+// Called by every block of a launch on every member, with equal n, op and grid. `in` may be
+// rewritten and `out` read once the launch has ended. Determinism of each variant: see its comment;
+// "same bits everywhere" also means on every backend (docs/guide/numbers.md).
 #pragma once
 
 #include "core/collective/barrier.hpp"
@@ -10,12 +10,13 @@
 
 namespace sym {
 
-// Every PE sends its whole input to every peer in packets and reduces what comes: one hop, no barrier,
-// P-1 times the bytes (twice on the wire). In rounds of what the channel's inbox holds, which must not
-// be nothing (ChannelRequest::packet_bytes). Rank order 0..P-1, one rounding: the same bits on all PEs,
-// for any grid. `in` and `out` may be the same memory.
+// Every PE sends its whole input to every peer in packets and reduces what comes: one hop, no
+// barrier, P-1 times the bytes (twice on the wire). In rounds of what the channel's inbox holds,
+// which must not be nothing (ChannelRequest::packet_bytes). Rank order 0..P-1, one rounding: the
+// same bits on all PEs, for any grid. `in` and `out` may be the same memory.
 template <Block B, Operand In, Operand Out, class Op>
-SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, std::size_t n, Op op) {
+SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, std::size_t n,
+                                Op op) {
   using T = typename In::value_type;
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
@@ -32,8 +33,8 @@ SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, st
   }
 }
 
-// Every PE reads every peer's whole input: P-1 times the bytes, once on the wire. Rank order 0..P-1,
-// one rounding: the same bits as one-shot.
+// Every PE reads every peer's whole input: P-1 times the bytes, once on the wire. Rank order
+// 0..P-1, one rounding: the same bits as one-shot.
 template <Block B, class T, Operand Out, class Op>
 SYM_FN void all_reduce_one_shot_read(B& block, const Group& group, Window<T> in, Out out,
                                      std::size_t n, Op op) {
@@ -43,9 +44,9 @@ SYM_FN void all_reduce_one_shot_read(B& block, const Group& group, Window<T> in,
   barrier(block, group);  // every peer has read this PE's input
 }
 
-// Each PE reduces its own share from all peers and puts the result to all: 2(P-1)/P of the bytes each
-// way. Rank order 0..P-1, one rounding: the same bits on all PEs, for any grid, and the same as
-// one-shot. `in` and `out` may be the same window.
+// Each PE reduces its own share from all peers and puts the result to all: 2(P-1)/P of the bytes
+// each way. Rank order 0..P-1, one rounding: the same bits on all PEs, for any grid, and the same
+// as one-shot. `in` and `out` may be the same window.
 template <Block B, class T, class Op>
 SYM_FN void all_reduce_two_shot(B& block, const Group& group, Window<T> in, Window<T> out,
                                 std::size_t n, Op op) {
@@ -60,11 +61,12 @@ SYM_FN void all_reduce_two_shot(B& block, const Group& group, Window<T> in, Wind
 }
 
 // Reduce-scatter and all-gather on a ring: neighbours only, 2(P-1) steps. The share of rank r is
-// combined in the order r+1, r+2, ..., r and rounded to T at each hop: the same bits on all PEs, for
-// a given number of elements, but others than one-shot's for floating sums. `in` must not overlap
-// `out`.
+// combined in the order r+1, r+2, ..., r and rounded to T at each hop: the same bits on all PEs,
+// for a given number of elements, but others than one-shot's for floating sums. `in` must not
+// overlap `out`.
 template <Block B, class T, Operand In, class Op>
-SYM_FN void all_reduce_ring(B& block, const Group& group, In in, Window<T> out, std::size_t n, Op op) {
+SYM_FN void all_reduce_ring(B& block, const Group& group, In in, Window<T> out, std::size_t n,
+                            Op op) {
   const Shares<T> shares = shares_of<T>(block, n, group.team);
   if (!barrier(block, group)) return;  // outputs may be written
   if (!ring_reduce_scatter(block, group, in, out, shares, op)) return;

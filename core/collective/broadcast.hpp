@@ -1,4 +1,5 @@
-// broadcast: out[i] = in[i] of the root, on every member. `root` is a rank; `in` is read there alone.
+// broadcast: out[i] = in[i] of the root, on every member. `root` is a rank; `in` is read there
+// alone.
 //
 // Called by every block of a launch on every member, with equal n, root and grid. No arithmetic.
 #pragma once
@@ -24,8 +25,8 @@ SYM_FN void broadcast_direct(B& block, const Group& group, In in, Window<T> out,
   barrier(block, group);
 }
 
-// The root scatters shares, which all PEs then put to each other: the root's port carries the message
-// once instead of P-1 times (van de Geijn's scatter and all-gather).
+// The root scatters shares, which all PEs then put to each other: the root's port carries the
+// message once instead of P-1 times (van de Geijn's scatter and all-gather).
 template <Block B, class T, Operand In>
 SYM_FN void broadcast_two_shot(B& block, const Group& group, In in, Window<T> out, std::size_t n,
                                int root) {

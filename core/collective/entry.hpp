@@ -1,8 +1,8 @@
 // Host entry points on ordinary memory and a stream: sym::all_reduce(channel, in, out, op, stream).
 //
 // The caller's tensors are `Local` memory that no peer can address, so each call stages through
-// symmetric windows that the channel owns; larger tensors go in rounds. Operations on one channel are
-// in order; two streams need two channels (overlapping use is an error, not a race).
+// symmetric windows that the channel owns; larger tensors go in rounds. Operations on one channel
+// are in order; two streams need two channels (overlapping use is an error, not a race).
 #pragma once
 
 #include <algorithm>
@@ -65,25 +65,28 @@ struct StagedAllReduce {
 }  // namespace detail
 
 // out[i] = op over `team` of in[i], for i < out.count, in the order of the stream. Called by every
-// member with equal counts (a difference is a mismatch, which names the PE). `in` and `out` may be the
-// same memory. Two-shot: the same bits on all PEs. Throws UsageError if the counts of in and out differ.
+// member with equal counts (a difference is a mismatch, which names the PE). `in` and `out` may be
+// the same memory. Two-shot: the same bits on all PEs. Throws UsageError if the counts of in and
+// out differ.
 template <World W, class T, class Op>
 void all_reduce(StagedChannel<W>& channel, Local<const T> in, Local<T> out, Op op, int stream,
                 const Team& team) {
-  if (in.count != out.count) throw UsageError("all_reduce: in and out differ in their number of elements");
+  if (in.count != out.count)
+    throw UsageError("all_reduce: in and out differ in their number of elements");
   const Window<T> stage_in = channel.stage_in.template as<T>();
   const Window<T> stage_out = channel.stage_out.template as<T>();
   std::size_t done = 0;
   do {
     const std::size_t n = std::min(out.count - done, stage_in.count);
-    const auto tag = operation_tag(operation_of(Op::name), out.count, sizeof(T), static_cast<std::uint64_t>(channel.blocks));
+    const auto tag = operation_tag(operation_of(Op::name), out.count, sizeof(T),
+                                   static_cast<std::uint64_t>(channel.blocks));
     LaunchConfig config;
     config.name = "all_reduce";
     config.blocks = channel.blocks;
     config.stream = stream;
-    channel.world.launch(config, detail::StagedAllReduce<T, Op>{Group{channel.channel.tagged(tag), team},
-                                                                stage_in, stage_out, in.at(done),
-                                                                out.at(done), n, op});
+    channel.world.launch(
+        config, detail::StagedAllReduce<T, Op>{Group{channel.channel.tagged(tag), team}, stage_in,
+                                               stage_out, in.at(done), out.at(done), n, op});
     done += n;
   } while (done < out.count);
 }

@@ -11,8 +11,8 @@ namespace sym {
 // Every PE reads its share from every peer. Rank order 0..P-1, one rounding: the same bits for any
 // grid.
 template <Block B, class T, Operand Out, class Op>
-SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Out out, std::size_t n,
-                                  Op op) {
+SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Out out,
+                                  std::size_t n, Op op) {
   const Window<T> own = in.at(static_cast<std::size_t>(group.team.rank()) * n);
   if (!barrier(block, group)) return;  // inputs are ready
   block.reduce(out, own, rows_of<T>(block, n)(0), group.team, op);

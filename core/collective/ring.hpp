@@ -1,18 +1,19 @@
 // The two halves of a ring: reduce-scatter and all-gather (Patarasuk and Yuan, 2009).
 //
-// Both leave synchronisation with the rest of the world to their caller: before, every member must be
-// ready for its `work` to be written; after, nothing is known of members other than the predecessor.
-// `parts(rank)` is the range of `work` (and `in`) that the calling block owns of a rank's share.
+// Both leave synchronisation with the rest of the world to their caller: before, every member must
+// be ready for its `work` to be written; after, nothing is known of members other than the
+// predecessor. `parts(rank)` is the range of `work` (and `in`) that the calling block owns of a
+// rank's share.
 #pragma once
 
 #include "core/collective/share.hpp"
 
 namespace sym {
 
-// After it, work[parts(rank)] on each member is op over the team of in[parts(rank)], combined in rank
-// order rank+1, rank+2, ..., rank, and rounded to T at each hop. `in` is a window or local, distinct
-// from `work`. Each part of `work` is written once by the predecessor, so nothing is reused and no
-// credit is needed. False if a wait expired.
+// After it, work[parts(rank)] on each member is op over the team of in[parts(rank)], combined in
+// rank order rank+1, rank+2, ..., rank, and rounded to T at each hop. `in` is a window or local,
+// distinct from `work`. Each part of `work` is written once by the predecessor, so nothing is
+// reused and no credit is needed. False if a wait expired.
 template <Block B, class T, Operand In, class Parts, class Op>
 SYM_FN bool ring_reduce_scatter(B& block, const Group& group, In in, Window<T> work, Parts parts,
                                 Op op) {
@@ -42,7 +43,8 @@ SYM_FN bool ring_reduce_scatter(B& block, const Group& group, In in, Window<T> w
   return true;
 }
 
-// After it, every member's work[parts(r)] is complete for all r, given that each began with its own.
+// After it, every member's work[parts(r)] is complete for all r, given that each began with its
+// own.
 template <Block B, class T, class Parts>
 SYM_FN bool ring_all_gather(B& block, const Group& group, Window<T> work, Parts parts) {
   const Team& team = group.team;

@@ -1,5 +1,5 @@
-// How the elements of a collective are cut, first by rank and then by block, and the element functions
-// that collectives share.
+// How the elements of a collective are cut, first by rank and then by block, and the element
+// functions that collectives share.
 //
 // An algorithm that synchronises only blocks of equal index must let block b touch, on every PE,
 // nothing but the parts of index b.

@@ -1,4 +1,5 @@
-// Where the microseconds of a small all-reduce go: kernels that leave one part out, timed as graphs.
+// Where the microseconds of a small all-reduce go: kernels that leave one part out, timed as
+// graphs.
 #include <cstdio>
 
 #include "backends/cuda/launch.cuh"
@@ -48,8 +49,15 @@ void study(cuda::CudaWorld& world) {
   const auto in = world.allocate<bf16>(n);
   const auto out = world.allocate<bf16>(n);
   const Group group{world.channel({32, 65536}), world.team()};
-  if (world.pe() == 0) std::printf("%8s %7s %8s %7s %7s %8s %8s %8s %8s %9s %7s\n", "bytes", "blocks", "threads", "empty", "claim", "barrier", "barriers", "reduce", "read", "unclaimed", "whole");
-  const struct { std::size_t bytes; int blocks, threads; } points[] = {{1024, 1, 128}, {1024, 1, 256}, {1024, 1, 512}, {16384, 1, 512}, {16384, 2, 512}, {16384, 4, 256}, {65536, 8, 512}, {65536, 16, 256}, {65536, 4, 512}};
+  if (world.pe() == 0)
+    std::printf("%8s %7s %8s %7s %7s %8s %8s %8s %8s %9s %7s\n", "bytes", "blocks", "threads",
+                "empty", "claim", "barrier", "barriers", "reduce", "read", "unclaimed", "whole");
+  const struct {
+    std::size_t bytes;
+    int blocks, threads;
+  } points[] = {{1024, 1, 128},  {1024, 1, 256},   {1024, 1, 512},
+                {16384, 1, 512}, {16384, 2, 512},  {16384, 4, 256},
+                {65536, 8, 512}, {65536, 16, 256}, {65536, 4, 512}};
   for (const auto& [bytes, blocks, threads] : points) {
     const std::size_t count = bytes / 2;
     const double t[] = {

@@ -26,7 +26,8 @@ std::string why_unavailable(const std::string& backend) {
 #if defined(SYM_HAVE_CUDA)
     return cuda::why_unavailable(1, 1);
 #else
-    return "this build has no CUDA backend; install CUDA 12.4 or newer and NCCL 2.28 or newer and build again";
+    return "this build has no CUDA backend; install CUDA 12.4 or newer and NCCL 2.28 or newer and "
+           "build again";
 #endif
   }
   if (backend == "ibgda") return "not built yet: the NIC backend comes with a later release";
@@ -44,7 +45,8 @@ PointResult merge(const Point& point, const std::vector<PointResult>& results) {
     if (all.first_wrong.empty()) all.first_wrong = one.first_wrong;
     if (equal_outputs && one.hash != results[0].hash) {
       ++all.wrong;
-      if (all.first_wrong.empty()) all.first_wrong = "PE " + std::to_string(pe) + " has other bits than PE 0";
+      if (all.first_wrong.empty())
+        all.first_wrong = "PE " + std::to_string(pe) + " has other bits than PE 0";
     }
   }
   return all;

@@ -35,13 +35,15 @@ PointResult merge(const Point& point, const std::vector<PointResult>& results);
 
 Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunOptions& options);
 Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOptions& options);
-// Starts a simulated point in a process of its own; the call of what it returns waits for the outcome.
-std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point, const RunOptions& options,
-                                      const models::Machine& machine);
+// Starts a simulated point in a process of its own; the call of what it returns waits for the
+// outcome.
+std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point,
+                                      const RunOptions& options, const models::Machine& machine);
 
 // All points on GPUs, in one world; `done` is called on PE 0 alone. Returns the exit status of the
 // processes it started, 0 if it started none.
-int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points, const RunOptions& options,
+int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points,
+                const RunOptions& options,
                 const std::function<void(const Point&, const Outcome&)>& done);
 
 // Empty if the backend can run here, else one sentence that says what is missing.

@@ -46,7 +46,8 @@ PointResult unpacked(PointResult mine, const std::string& text) {
 Outcome run_one(cuda::CudaWorld& world, const Algorithm& algorithm, const Point& point) {
   const PointResult mine = algorithm.cuda(world, point);
   std::vector<PointResult> results;
-  for (const std::string& text : world.bootstrap().all_gather(packed(mine))) results.push_back(unpacked(mine, text));
+  for (const std::string& text : world.bootstrap().all_gather(packed(mine)))
+    results.push_back(unpacked(mine, text));
   Outcome outcome;
   outcome.result = merge(point, results);
   return outcome;
@@ -54,13 +55,15 @@ Outcome run_one(cuda::CudaWorld& world, const Algorithm& algorithm, const Point&
 
 }  // namespace
 
-int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points, const RunOptions& options,
+int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points,
+                const RunOptions& options,
                 const std::function<void(const Point&, const Outcome&)>& done) {
   if (points.empty()) return 0;
   const int pes = points.front().pes;
   const int gpus = options.gpus < 0 ? pes : options.gpus;
   cuda::prepare_environment(pes, gpus);
-  if (const std::string why = cuda::why_unavailable(pes, gpus); !why.empty()) throw Unavailable("cuda: " + why);
+  if (const std::string why = cuda::why_unavailable(pes, gpus); !why.empty())
+    throw Unavailable("cuda: " + why);
   std::size_t largest = 0;
   for (const Point& point : points) largest = std::max(largest, point.bytes);
   return cuda::run_cuda(pes, gpus, [&](cuda::CudaWorld& world) {
@@ -69,12 +72,13 @@ int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points, co
     for (const Point& point : points) {
       Outcome outcome = run_one(world, algorithm, point);
       if (baseline != nullptr && point.bytes > 0) {
-        const cuda::BaselineResult theirs = baseline->time(point.algorithm, point.bytes, point.dtype, point.op);
+        const cuda::BaselineResult theirs =
+            baseline->time(point.algorithm, point.bytes, point.dtype, point.op);
         outcome.baseline = theirs.best;
         outcome.baseline_us = theirs.best_us;
         for (const auto& time : theirs.times) {
-          outcome.notes.push_back("NCCL " + time.variant + (time.in_graph ? "" : " (eager)") + ": " +
-                                  std::to_string(time.us) + " us");
+          outcome.notes.push_back("NCCL " + time.variant + (time.in_graph ? "" : " (eager)") +
+                                  ": " + std::to_string(time.us) + " us");
         }
       }
       if (world.pe() == 0) done(point, outcome);

@@ -19,7 +19,8 @@ namespace sym::command {
 Outcome run_on_check(const Algorithm&, const Point&, const RunOptions&) {
   throw Unavailable("check: " + why_unavailable("check"));
 }
-std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunOptions&, const models::Machine&) {
+std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunOptions&,
+                                      const models::Machine&) {
   throw Unavailable("sim: " + why_unavailable("sim"));
 }
 
@@ -42,8 +43,10 @@ check::Knobs knobs_of(const std::vector<std::string>& names) {
     } else if (name == "poison") {
       knobs.poison = true;
     } else if (name != "none") {
-      throw UsageError("unknown knob '" + name + "'; the nearest is '" +
-                       nearest_name(name, {"late_source", "late_delivery", "split", "skew", "poison", "none"}) + "'");
+      throw UsageError(
+          "unknown knob '" + name + "'; the nearest is '" +
+          nearest_name(name, {"late_source", "late_delivery", "split", "skew", "poison", "none"}) +
+          "'");
     }
   }
   return knobs;
@@ -71,17 +74,20 @@ Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOp
   outcome.result = merge(point, results);
   // Outputs of PEs that never came to an end are not data.
   if (!report.clean()) outcome.result.wrong = 0;
-  for (const PointResult& one : results) outcome.result.wrong = std::max(outcome.result.wrong, one.wrong);
+  for (const PointResult& one : results)
+    outcome.result.wrong = std::max(outcome.result.wrong, one.wrong);
   outcome.findings = copied(report.findings);
   std::uint64_t times = 0;
   for (const auto& [site, count] : report.statistics.sites) times += count;
-  outcome.notes.push_back("covered " + std::to_string(report.statistics.sites.size()) + " op sites, " +
-                          std::to_string(times) + " verbs, " + std::to_string(report.statistics.transfers) +
-                          " transfers, " + std::to_string(report.accesses) + " accesses; " +
-                          std::to_string(report.statistics.escaped_bytes) + " bytes bypassed the verbs");
+  outcome.notes.push_back(
+      "covered " + std::to_string(report.statistics.sites.size()) + " op sites, " +
+      std::to_string(times) + " verbs, " + std::to_string(report.statistics.transfers) +
+      " transfers, " + std::to_string(report.accesses) + " accesses; " +
+      std::to_string(report.statistics.escaped_bytes) + " bytes bypassed the verbs");
   if (options.coverage) {
     for (const auto& [site, count] : report.statistics.sites) {
-      outcome.notes.push_back("  " + site.first + "  " + site.second + "  x" + std::to_string(count));
+      outcome.notes.push_back("  " + site.first + "  " + site.second + "  x" +
+                              std::to_string(count));
     }
   }
   return outcome;
@@ -89,7 +95,8 @@ Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOp
 
 namespace {
 
-std::string simulate(const Algorithm& algorithm, const Point& point, const sim::SimOptions& options) {
+std::string simulate(const Algorithm& algorithm, const Point& point,
+                     const sim::SimOptions& options) {
   std::vector<PointResult> results(static_cast<std::size_t>(point.pes));
   const sim::SimReport report = sim::run_sim(options, [&](fiber::FiberWorld& world) {
     results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);
@@ -105,14 +112,15 @@ std::string simulate(const Algorithm& algorithm, const Point& point, const sim::
   json["flows"] = report.flows;
   json["window"] = report.nic_window;
   json["findings"] = nlohmann::json::array();
-  for (const fiber::Finding& finding : report.findings) json["findings"].push_back({finding.kind, finding.text});
+  for (const fiber::Finding& finding : report.findings)
+    json["findings"].push_back({finding.kind, finding.text});
   return json.dump();
 }
 
 }  // namespace
 
-std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point, const RunOptions& options,
-                                      const models::Machine& machine) {
+std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point,
+                                      const RunOptions& options, const models::Machine& machine) {
   sim::SimOptions sim_options;
   sim_options.machine = machine;
   sim_options.pes = point.pes;
@@ -121,7 +129,8 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
   sim_options.data = !options.no_data;
   sim_options.check = options.check;
   const int fibres = options.blocks_exact ? point.blocks : 1;
-  auto child = std::make_shared<sim::Child>([&] { return simulate(algorithm, point, sim_options); });
+  auto child =
+      std::make_shared<sim::Child>([&] { return simulate(algorithm, point, sim_options); });
   return [child, fibres] {
     const auto json = nlohmann::json::parse(child->finish());
     Outcome outcome;
@@ -134,7 +143,8 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
     outcome.flows = json["flows"];
     outcome.window = json["window"];
     outcome.fibres = fibres;
-    for (const auto& finding : json["findings"]) outcome.findings.push_back({finding[0], finding[1]});
+    for (const auto& finding : json["findings"])
+      outcome.findings.push_back({finding[0], finding[1]});
     return outcome;
   };
 }

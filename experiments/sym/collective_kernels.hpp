@@ -37,7 +37,8 @@ struct ReduceScatterKernel {
   SYM_FN void operator()(B& block) const {
     block.enter(group.channel);
     if constexpr (variant == Variant::direct) reduce_scatter_direct(block, group, in, out, n, Op{});
-    if constexpr (variant == Variant::ring) reduce_scatter_ring(block, group, in, work, out, n, Op{});
+    if constexpr (variant == Variant::ring)
+      reduce_scatter_ring(block, group, in, work, out, n, Op{});
     block.leave(group.channel);
   }
 };

@@ -27,9 +27,11 @@ const std::vector<std::string>& op_names() {
 }
 
 void add_run_options(CLI::App& run, RunOptions& o, RawRun& raw) {
-  run.add_option("algorithm", o.algorithm, "all_reduce, all_gather, ... (sym list shows all)")->required();
+  run.add_option("algorithm", o.algorithm, "all_reduce, all_gather, ... (sym list shows all)")
+      ->required();
   run.add_option("--backend", o.backend, "check, thread, sim or cuda");
-  run.add_option("--pes", raw.pes, "number of PEs, or several: 2,4,8 (default: the machine's GPUs in sim, else 2)");
+  run.add_option("--pes", raw.pes,
+                 "number of PEs, or several: 2,4,8 (default: the machine's GPUs in sim, else 2)");
   run.add_option("--sizes", raw.sizes, "sizes in bytes: 0,2,16K or 1K:64M (doubling) or 1K:1G:x4");
   run.add_option("--bytes", raw.bytes, "one size");
   run.add_option("-b", raw.begin, "smallest size (as nccl-tests)");
@@ -41,34 +43,42 @@ void add_run_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_option("-c", o.verify, "verify the data: 1 or 0 (as nccl-tests)");
   run.add_option("--dtype", o.dtype, "bf16, f16, f32, f64, i32, i64 or u8");
   run.add_option("--op", o.op, "sum, prod, max, min or avg");
-  run.add_option("--variant", o.variant, "a variant's name, auto (by the machine's numbers) or all");
-  run.add_option("--machine", o.machine, "a machine's name, a JSON file or `nvidia-smi topo -m` text; *N for N nodes");
+  run.add_option("--variant", o.variant,
+                 "a variant's name, auto (by the machine's numbers) or all");
+  run.add_option("--machine", o.machine,
+                 "a machine's name, a JSON file or `nvidia-smi topo -m` text; *N for N nodes");
   run.add_option("--blocks", o.blocks, "blocks of a launch (default: by size)");
-  run.add_option("--threads", o.threads, "threads of a block on GPUs, at most 512 (default: by size)");
+  run.add_option("--threads", o.threads,
+                 "threads of a block on GPUs, at most 512 (default: by size)");
   run.add_option("--iterations", o.iterations, "verified launches, each with other data");
   run.add_flag("--graph", o.graph, "time the replay of a captured graph");
   run.add_option("--baseline", o.baseline, "nccl: print NCCL's own time beside ours (cuda)");
   run.add_option("--seed", o.seed, "of the data and of the random schedule");
   run.add_option("--schedule", o.schedule, "check: worst, random or fifo");
-  run.add_option("--knobs", raw.knobs, "check: late_source,late_delivery,split,skew,poison or none (default: all)");
+  run.add_option("--knobs", raw.knobs,
+                 "check: late_source,late_delivery,split,skew,poison or none (default: all)");
   run.add_option("--runs", o.runs, "check: how many seeds, from --seed on");
   run.add_flag("--coverage", o.coverage, "check: print each op site that the last point covered");
   run.add_flag("--check", o.check, "sim: look for races as well");
   run.add_flag("--no-data", o.no_data, "sim: only time, payload has no storage");
   run.add_option("--network", o.network, "sim: simgrid or ports");
   run.add_flag("--blocks-exact", o.blocks_exact, "sim: a fibre for every block");
-  run.add_option("--data", o.data, "exact (integers, no tolerance) or random (seeded, for comparing hashes)");
+  run.add_option("--data", o.data,
+                 "exact (integers, no tolerance) or random (seeded, for comparing hashes)");
   run.add_option("--root", o.root, "broadcast: the root's rank");
   run.add_option("--gpus", o.gpus, "cuda: GPUs to use; fewer than PEs: all PEs share one");
   run.add_option("--wait-ms", o.wait_ms, "how long a wait may last (thread, cuda; 0: for ever)");
-  run.add_option("--inject", o.inject, "skip=PE or count=PE: a PE that does not take part as it should");
+  run.add_option("--inject", o.inject,
+                 "skip=PE or count=PE: a PE that does not take part as it should");
   run.add_option("--csv", o.csv, "write the rows to a file (docs/csv.md)");
   run.add_option("--json", o.json, "write the rows to a file");
 }
 
-void require_name(const std::string& what, const std::string& name, const std::vector<std::string>& names) {
+void require_name(const std::string& what, const std::string& name,
+                  const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
-  throw UsageError("unknown " + what + " '" + name + "'; the nearest is '" + nearest_name(name, names) + "'");
+  throw UsageError("unknown " + what + " '" + name + "'; the nearest is '" +
+                   nearest_name(name, names) + "'");
 }
 
 std::vector<std::string> comma_separated(const std::string& text) {
@@ -92,7 +102,8 @@ void understand(RunOptions& o, const RawRun& raw, const Registry& registry) {
   if (o.backend == "check") require_name("schedule", o.schedule, {"worst", "random", "fifo"});
   if (!o.baseline.empty()) {
     require_name("baseline", o.baseline, {"nccl"});
-    if (o.backend != "cuda") throw UsageError("--baseline nccl needs GPUs: it goes with --backend cuda");
+    if (o.backend != "cuda")
+      throw UsageError("--baseline nccl needs GPUs: it goes with --backend cuda");
   }
   const int sources = static_cast<int>(!raw.sizes.empty()) + static_cast<int>(!raw.bytes.empty()) +
                       static_cast<int>(!raw.begin.empty() || !raw.end.empty());
@@ -108,7 +119,8 @@ void understand(RunOptions& o, const RawRun& raw, const Registry& registry) {
   }
   if (!raw.knobs.empty()) o.knobs = comma_separated(raw.knobs);
   const auto at_least = [](const char* option, int value, int least) {
-    if (value < least) throw UsageError(std::string(option) + " must be at least " + std::to_string(least));
+    if (value < least)
+      throw UsageError(std::string(option) + " must be at least " + std::to_string(least));
   };
   at_least("--blocks", o.blocks, 0);
   at_least("--iterations", o.iterations, 0);
@@ -151,7 +163,8 @@ struct Other {
   bool json = false;
 };
 
-int dispatch(const Invocation& invocation, const std::string& verb, const std::vector<std::string>& arguments) {
+int dispatch(const Invocation& invocation, const std::string& verb,
+             const std::vector<std::string>& arguments) {
   Other other;
   CLI::App app("sym " + verb);
   if (verb == "run") return run_command(invocation, parse_run(invocation.registry, arguments));
@@ -161,7 +174,9 @@ int dispatch(const Invocation& invocation, const std::string& verb, const std::v
     return list_command(invocation, other.json);
   }
   if (verb == "machine") {
-    app.add_option("machine", other.file, "a machine's name, a JSON file or `nvidia-smi topo -m` text")->required();
+    app.add_option("machine", other.file,
+                   "a machine's name, a JSON file or `nvidia-smi topo -m` text")
+        ->required();
     app.add_option("--out", other.out, "write it as JSON");
     parse(app, arguments);
     return machine_command(other.file, other.out);
@@ -182,27 +197,31 @@ int dispatch(const Invocation& invocation, const std::string& verb, const std::v
     return doctor_command();
   }
   throw UsageError("unknown command '" + verb + "'; the nearest is '" +
-                   nearest_name(verb, {"run", "list", "machine", "replay", "compare", "doctor"}) + "'");
+                   nearest_name(verb, {"run", "list", "machine", "replay", "compare", "doctor"}) +
+                   "'");
 }
 
 const char* usage =
     "sym: one source for multi-GPU communication, in every world\n"
     "\n"
-    "  sym run ALGO --backend check|thread|sim|cuda [options]   run, verify, time (sym run --help)\n"
+    "  sym run ALGO --backend check|thread|sim|cuda [options]   run, verify, time (sym run "
+    "--help)\n"
     "  sym list [--json]               algorithms, variants, backends, machines\n"
     "  sym machine NAME|FILE [--out F] show or convert a machine\n"
     "  sym replay FILE                 run a checker finding again, exactly\n"
     "  sym compare MEASURED SIMULATED  error of a simulation by size class\n"
     "  sym doctor                      what this machine can run\n"
     "\n"
-    "Exit status: 0 right; 1 wrong data, race, deadlock; 2 bad usage or input; 3 not available here.\n";
+    "Exit status: 0 right; 1 wrong data, race, deadlock; 2 bad usage or input; 3 not available "
+    "here.\n";
 
 }  // namespace
 
 RunOptions parse_run(const Registry& registry, const std::vector<std::string>& arguments) {
   RunOptions options;
   RawRun raw;
-  CLI::App app("Runs an algorithm on a backend, verifies its data and prints a row for each size", "sym run");
+  CLI::App app("Runs an algorithm on a backend, verifies its data and prints a row for each size",
+               "sym run");
   add_run_options(app, options, raw);
   parse(app, arguments);
   understand(options, raw, registry);
@@ -213,7 +232,8 @@ int main_command(int argc, char** argv, const Registry& registry) {
   const Invocation invocation{registry, argv[0]};
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   try {
-    if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
+        arguments[0] == "help") {
       fmt::print("{}", usage);
       return arguments.empty() ? 2 : 0;
     }

@@ -33,14 +33,16 @@ std::vector<Record> read_csv(const std::string& path) {
   const std::vector<std::string> names = cells_of(line);
   for (const char* needed : {"algorithm", "variant", "pes", "bytes", "dtype", "op", "time_us"}) {
     if (std::find(names.begin(), names.end(), needed) == names.end()) {
-      throw UsageError(path + ":1: no column '" + needed + "'; a CSV of sym run is needed (docs/csv.md)");
+      throw UsageError(path + ":1: no column '" + needed +
+                       "'; a CSV of sym run is needed (docs/csv.md)");
     }
   }
   std::vector<Record> records;
   for (int number = 2; std::getline(file, line); ++number) {
     const std::vector<std::string> cells = cells_of(line);
     if (cells.size() != names.size()) {
-      throw UsageError(fmt::format("{}:{}: {} cells under {} columns", path, number, cells.size(), names.size()));
+      throw UsageError(fmt::format("{}:{}: {} cells under {} columns", path, number, cells.size(),
+                                   names.size()));
     }
     Record record;
     for (std::size_t i = 0; i < names.size(); ++i) record[names[i]] = cells[i];
@@ -51,7 +53,8 @@ std::vector<Record> read_csv(const std::string& path) {
 
 std::string key_of(const Record& record) {
   std::string key;
-  for (const char* column : {"algorithm", "variant", "pes", "bytes", "dtype", "op"}) key += record.at(column) + "/";
+  for (const char* column : {"algorithm", "variant", "pes", "bytes", "dtype", "op"})
+    key += record.at(column) + "/";
   return key;
 }
 
@@ -69,9 +72,10 @@ const char* size_class(double bytes) {
 void print_errors(const std::string& name, std::vector<double> errors) {
   std::sort(errors.begin(), errors.end());
   const std::size_t half = errors.size() / 2;
-  const double median = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
-  fmt::print("{:<12} {:>4} points   median {:>6.1f} %   worst {:>6.1f} %\n", name, errors.size(), 100 * median,
-             100 * errors.back());
+  const double median =
+      errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
+  fmt::print("{:<12} {:>4} points   median {:>6.1f} %   worst {:>6.1f} %\n", name, errors.size(),
+             100 * median, 100 * errors.back());
 }
 
 }  // namespace
@@ -81,21 +85,23 @@ int compare_command(const std::string& measured, const std::string& simulated) {
   for (const Record& record : read_csv(simulated)) simulated_us[key_of(record)] = time_of(record);
   std::map<std::string, std::vector<double>> by_class;
   std::vector<double> all;
-  fmt::print("{:>11} {:>10} {:>4} {:>12} {:>12} {:>8}\n", "bytes", "variant", "pes", "measured us", "simulated us",
-             "error");
+  fmt::print("{:>11} {:>10} {:>4} {:>12} {:>12} {:>8}\n", "bytes", "variant", "pes", "measured us",
+             "simulated us", "error");
   for (const Record& record : read_csv(measured)) {
     const auto found = simulated_us.find(key_of(record));
     const double real = time_of(record);
     if (found == simulated_us.end() || real <= 0 || found->second <= 0) continue;
     const double error = (found->second - real) / real;
-    fmt::print("{:>11} {:>10} {:>4} {:>12.2f} {:>12.2f} {:>+7.1f}%\n", record.at("bytes"), record.at("variant"),
-               record.at("pes"), real, found->second, 100 * error);
+    fmt::print("{:>11} {:>10} {:>4} {:>12.2f} {:>12.2f} {:>+7.1f}%\n", record.at("bytes"),
+               record.at("variant"), record.at("pes"), real, found->second, 100 * error);
     by_class[size_class(std::stod(record.at("bytes")))].push_back(std::abs(error));
     all.push_back(std::abs(error));
   }
   if (all.empty()) {
-    throw UsageError("no row of " + measured + " has a timed row of the same algorithm, variant, pes, bytes, dtype "
-                     "and op in " + simulated);
+    throw UsageError("no row of " + measured +
+                     " has a timed row of the same algorithm, variant, pes, bytes, dtype "
+                     "and op in " +
+                     simulated);
   }
   for (const char* name : {"up to 64K", "64K to 4M", "over 4M"}) {
     if (by_class.count(name) != 0) print_errors(name, by_class[name]);

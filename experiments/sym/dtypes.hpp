@@ -34,7 +34,8 @@ auto with_dtype(const std::string& name, F f) {
   if (name == "i32") return f.template operator()<dtype_i32>();
   if (name == "i64") return f.template operator()<dtype_i64>();
   if (name == "u8") return f.template operator()<dtype_u8>();
-  throw UsageError("unknown dtype '" + name + "'; the nearest is '" + nearest_name(name, dtype_names()) + "'");
+  throw UsageError("unknown dtype '" + name + "'; the nearest is '" +
+                   nearest_name(name, dtype_names()) + "'");
 }
 
 }  // namespace sym::command

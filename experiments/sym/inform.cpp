@@ -30,7 +30,8 @@ int list_command(const Invocation& invocation, bool as_json) {
   if (as_json) {
     nlohmann::ordered_json json;
     for (const Algorithm& algorithm : invocation.registry.algorithms()) {
-      json["algorithms"].push_back({{"name", algorithm.name}, {"summary", algorithm.summary},
+      json["algorithms"].push_back({{"name", algorithm.name},
+                                    {"summary", algorithm.summary},
                                     {"variants", algorithm.variants}});
     }
     for (const std::string& backend : backend_names()) {
@@ -43,7 +44,8 @@ int list_command(const Invocation& invocation, bool as_json) {
   }
   fmt::print("algorithms\n");
   for (const Algorithm& algorithm : invocation.registry.algorithms()) {
-    fmt::print("  {:<16} {:<48} {}\n", algorithm.name, algorithm.summary, fmt::join(algorithm.variants, ", "));
+    fmt::print("  {:<16} {:<48} {}\n", algorithm.name, algorithm.summary,
+               fmt::join(algorithm.variants, ", "));
   }
   fmt::print("backends\n");
   for (const std::string& backend : backend_names()) {
@@ -54,7 +56,8 @@ int list_command(const Invocation& invocation, bool as_json) {
   for (const std::string& name : models::machine_names()) {
     fmt::print("  {:<16} {}\n", name, models::load_machine(name).description);
   }
-  fmt::print("dtypes            {}\nops               sum, prod, max, min, avg\n", fmt::join(dtype_names(), ", "));
+  fmt::print("dtypes            {}\nops               sum, prod, max, min, avg\n",
+             fmt::join(dtype_names(), ", "));
   return 0;
 }
 
@@ -73,13 +76,16 @@ int doctor_command() {
   fmt::print("sym {} ({})\n", version(), build_id());
   for (const std::string& backend : backend_names()) {
     const std::string why = why_unavailable(backend);
-    fmt::print("  {} {:<8} {}\n", why.empty() ? "ok" : "--", backend, why.empty() ? purpose(backend) : why);
+    fmt::print("  {} {:<8} {}\n", why.empty() ? "ok" : "--", backend,
+               why.empty() ? purpose(backend) : why);
   }
 #if defined(SYM_HAVE_SIMGRID)
   fmt::print("  ok simgrid  network engine of sim\n");
 #else
-  fmt::print("  -- simgrid  sim has its own network engine (--network ports); for SimGrid's install libsimgrid-dev "
-             "and build again\n");
+  fmt::print(
+      "  -- simgrid  sim has its own network engine (--network ports); for SimGrid's install "
+      "libsimgrid-dev "
+      "and build again\n");
 #endif
 #if defined(SYM_HAVE_CUDA)
   const int gpus = cuda::gpu_count();

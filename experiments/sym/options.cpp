@@ -53,12 +53,15 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
     if (range.size() == 3 && range[2].size() > 1 && range[2][0] == 'x') {
       factor = parse_size(range[2].substr(1));
     } else if (range.size() != 2) {
-      throw UsageError("'" + part + "' is no range of sizes; write FIRST:LAST or FIRST:LAST:xFACTOR, as 1K:64M:x4");
+      throw UsageError(
+          "'" + part +
+          "' is no range of sizes; write FIRST:LAST or FIRST:LAST:xFACTOR, as 1K:64M:x4");
     }
     const std::size_t first = parse_size(range[0]);
     const std::size_t last = parse_size(range[1]);
     if (factor < 2 || first == 0 || first > last) {
-      throw UsageError("'" + part + "': a range of sizes needs 0 < FIRST <= LAST and a factor of 2 or more");
+      throw UsageError("'" + part +
+                       "': a range of sizes needs 0 < FIRST <= LAST and a factor of 2 or more");
     }
     for (std::size_t size = first;; size *= factor) {
       sizes.push_back(size);
@@ -74,7 +77,8 @@ std::vector<int> parse_counts(const std::string& text, const std::string& option
     int value = 0;
     const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc() || rest != part.data() + part.size() || value < 1) {
-      throw UsageError(option + " '" + text + "': write one or more numbers of at least 1, as 2,4,8");
+      throw UsageError(option + " '" + text +
+                       "': write one or more numbers of at least 1, as 2,4,8");
     }
     counts.push_back(value);
   }

@@ -19,7 +19,7 @@ struct RunOptions {
   std::string machine;  // empty: h200x2 (sim needs it named)
   int blocks = 0;       // 0: by size
   int threads = 0;      // 0: by size
-  int iterations = 0;  // verified; 0: 3 (1 in sim)
+  int iterations = 0;   // verified; 0: 3 (1 in sim)
   int timed = 20;
   bool graph = false;
   bool verify = true;
@@ -51,7 +51,8 @@ std::string format_size(std::size_t bytes);
 
 // Blocks of a launch that moves `bytes`: one 16-byte access a lane while that gives no more than
 // `most` blocks.
-// Threads of a block on GPUs: fewer for small messages, where every warp of a block costs time to meet.
+// Threads of a block on GPUs: fewer for small messages, where every warp of a block costs time to
+// meet.
 int threads_for(std::size_t bytes);
 int blocks_for(std::size_t bytes, int threads, int most);
 

@@ -19,7 +19,8 @@ inline std::uint64_t mix(std::uint64_t x) {  // splitmix64
   return x ^ (x >> 31);
 }
 
-// Values repeat after this many elements: a prime, so that no share, tile or page is a multiple of it.
+// Values repeat after this many elements: a prime, so that no share, tile or page is a multiple of
+// it.
 inline constexpr std::size_t pattern_period = 8191;
 
 struct PatternKey {
@@ -38,11 +39,13 @@ std::vector<T> exact_pattern(const PatternKey& key, int pe) {
   const auto range = static_cast<std::uint64_t>(prod ? 2 : 256 / holders);
   std::vector<T> values(pattern_period);
   for (std::size_t i = 0; i < pattern_period; ++i) {
-    const std::uint64_t h = mix(mix(key.seed * 1000003 + static_cast<std::uint64_t>(key.iteration)) ^
-                                (static_cast<std::uint64_t>(pe) << 32) ^ i);
+    const std::uint64_t h =
+        mix(mix(key.seed * 1000003 + static_cast<std::uint64_t>(key.iteration)) ^
+            (static_cast<std::uint64_t>(pe) << 32) ^ i);
     std::uint64_t value = h % range;
-    if (key.pes > holders && (static_cast<std::uint64_t>(pe) + i) % static_cast<std::uint64_t>(key.pes) >=
-                                 static_cast<std::uint64_t>(holders)) {
+    if (key.pes > holders &&
+        (static_cast<std::uint64_t>(pe) + i) % static_cast<std::uint64_t>(key.pes) >=
+            static_cast<std::uint64_t>(holders)) {
       value = 0;
     }
     // Products: ones, and a two on a few PEs, so that bf16 and u8 hold the result.
@@ -58,8 +61,9 @@ std::vector<T> random_pattern(const PatternKey& key, int pe) {
   using A = Accumulator<T>;
   std::vector<T> values(pattern_period);
   for (std::size_t i = 0; i < pattern_period; ++i) {
-    const std::uint64_t h = mix(mix(key.seed + 77) ^ mix((static_cast<std::uint64_t>(key.iteration) << 40) ^
-                                                         (static_cast<std::uint64_t>(pe) << 20) ^ i));
+    const std::uint64_t h =
+        mix(mix(key.seed + 77) ^ mix((static_cast<std::uint64_t>(key.iteration) << 40) ^
+                                     (static_cast<std::uint64_t>(pe) << 20) ^ i));
     if constexpr (std::is_floating_point_v<A>) {
       values[i] = narrow<T>(static_cast<A>(static_cast<double>(h >> 11) * 0x1p-52 - 1.0));
     } else {
@@ -75,7 +79,8 @@ std::vector<T> reduced(const std::vector<std::vector<T>>& patterns, Op op) {
   std::vector<T> values(pattern_period);
   for (std::size_t i = 0; i < pattern_period; ++i) {
     auto total = widen(patterns[0][i]);
-    for (std::size_t pe = 1; pe < patterns.size(); ++pe) total = op.combine(total, widen(patterns[pe][i]));
+    for (std::size_t pe = 1; pe < patterns.size(); ++pe)
+      total = op.combine(total, widen(patterns[pe][i]));
     values[i] = narrow<T>(op.finish(total, static_cast<int>(patterns.size())));
   }
   return values;
@@ -93,8 +98,8 @@ void fill(T* to, std::size_t n, const std::vector<T>& pattern, std::size_t shift
   }
 }
 
-// 64-bit hash of bytes, fed in parts: FNV-1a over 8-byte words, mixed, then over the rest. Every part
-// but the last must be a multiple of 8 bytes long.
+// 64-bit hash of bytes, fed in parts: FNV-1a over 8-byte words, mixed, then over the rest. Every
+// part but the last must be a multiple of 8 bytes long.
 class Hash {
  public:
   void add(const void* data, std::size_t bytes) {

@@ -17,15 +17,15 @@ struct Point {
   int pes = 1;
   int blocks = 1;
   int threads = 512;
-  int iterations = 3;  // verified, each with other inputs
-  int timed = 0;       // launches that are timed, after those; 0: none
+  int iterations = 3;          // verified, each with other inputs
+  int timed = 0;               // launches that are timed, after those; 0: none
   int repetitions = 5;         // of which the median counts, after one that warms up
   bool time_verified = false;  // the time is that of the last verified launch, and no other is run
   int root = 0;
   bool graph = false;
   std::uint64_t seed = 1;
-  int skip_pe = -1;   // --inject skip=PE: this PE leaves out its first launch
-  int shrink_pe = -1; // --inject count=PE: this PE comes with one element less
+  int skip_pe = -1;    // --inject skip=PE: this PE leaves out its first launch
+  int shrink_pe = -1;  // --inject count=PE: this PE comes with one element less
 };
 
 struct PointResult {

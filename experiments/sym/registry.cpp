@@ -33,8 +33,8 @@ auto runner() {
   };
 }
 
-Algorithm collective(const std::string& name, const std::string& summary, std::vector<std::string> variants,
-                     bool has_op) {
+Algorithm collective(const std::string& name, const std::string& summary,
+                     std::vector<std::string> variants, bool has_op) {
   Algorithm algorithm;
   algorithm.name = name;
   algorithm.summary = summary;
@@ -53,9 +53,11 @@ Algorithm collective(const std::string& name, const std::string& summary, std::v
 }  // namespace
 
 Registry::Registry() {
-  add(collective("all_reduce", "out = op over all PEs of in", {"one_shot", "one_shot_read", "two_shot", "ring"}, true));
+  add(collective("all_reduce", "out = op over all PEs of in",
+                 {"one_shot", "one_shot_read", "two_shot", "ring"}, true));
   add(collective("all_gather", "out = the inputs of all PEs, by rank", {"direct", "ring"}, false));
-  add(collective("reduce_scatter", "out = this rank's share of op over all PEs", {"direct", "ring"}, true));
+  add(collective("reduce_scatter", "out = this rank's share of op over all PEs", {"direct", "ring"},
+                 true));
   add(collective("broadcast", "out = the root's input", {"direct", "two_shot"}, false));
 }
 
@@ -65,8 +67,8 @@ const Algorithm& Registry::find(const std::string& name) const {
     if (algorithm.name == name) return algorithm;
     names.push_back(algorithm.name);
   }
-  throw UsageError("unknown algorithm '" + name + "'; the nearest is '" + nearest_name(name, names) +
-                   "' (sym list shows all)");
+  throw UsageError("unknown algorithm '" + name + "'; the nearest is '" +
+                   nearest_name(name, names) + "' (sym list shows all)");
 }
 
 void require_variant(const Algorithm& algorithm, const std::string& variant) {

@@ -13,10 +13,13 @@
 namespace sym::command {
 
 namespace {
-std::string joined(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, "\n")); }
+std::string joined(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, "\n"));
+}
 
 // Over what a reader may not change: the build, the arguments and the finding.
-std::string seal(const std::string& build, const std::vector<std::string>& arguments, const std::string& text) {
+std::string seal(const std::string& build, const std::vector<std::string>& arguments,
+                 const std::string& text) {
   const std::string all = build + "\n" + joined(arguments) + "\n" + text;
   return fmt::format("{:016x}", hash_bytes(all.data(), all.size()));
 }
@@ -55,10 +58,12 @@ int replay_command(const Invocation& invocation, const std::string& file) {
   const auto arguments = json.value("arguments", std::vector<std::string>{});
   const std::string finding = json.value("finding", "");
   if (json.value("seal", "") != seal(build, arguments, finding)) {
-    throw UsageError(file + " has been edited: its seal does not fit; let the checker write it again");
+    throw UsageError(file +
+                     " has been edited: its seal does not fit; let the checker write it again");
   }
   if (build != build_id()) {
-    throw UsageError(file + " is of build '" + build + "', this is '" + build_id() + "'; replay needs the same build");
+    throw UsageError(file + " is of build '" + build + "', this is '" + build_id() +
+                     "'; replay needs the same build");
   }
   const RunOptions options = parse_run(invocation.registry, arguments);
   Point point;
@@ -80,7 +85,8 @@ int replay_command(const Invocation& invocation, const std::string& file) {
   for (const Finding& one : outcome.findings) texts.push_back(one.text);
   fmt::print("{}\n", joined(texts));
   const bool same = joined(texts) == finding;
-  fmt::print("# {}\n", same ? "the same finding, word for word" : "NOT the same finding as in the file");
+  fmt::print("# {}\n",
+             same ? "the same finding, word for word" : "NOT the same finding as in the file");
   return 1;
 }
 

@@ -12,8 +12,12 @@
 namespace sym::command {
 
 namespace {
-std::string number(double value) { return value == 0 ? std::string() : fmt::format("{:.6g}", value); }
-std::string number(std::uint64_t value) { return value == 0 ? std::string() : std::to_string(value); }
+std::string number(double value) {
+  return value == 0 ? std::string() : fmt::format("{:.6g}", value);
+}
+std::string number(std::uint64_t value) {
+  return value == 0 ? std::string() : std::to_string(value);
+}
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
@@ -49,10 +53,14 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
 
 void print_header(std::FILE* out, const std::string& title) {
   fmt::print(out, "# {}\n", title);
-  fmt::print(out, "# {:>10} {:>11} {:>5} {:>5} {:>4} {:>9} {:>10} {:>7} {:>7} {:>6} {:>9} {:>7} {:>5}  {}\n", "size",
-             "count", "type", "op", "pes", "variant", "time", "algbw", "busbw", "wrong", "bound", "by", "%", "");
-  fmt::print(out, "# {:>10} {:>11} {:>5} {:>5} {:>4} {:>9} {:>10} {:>7} {:>7} {:>6} {:>9} {:>7} {:>5}\n", "(B)",
-             "(elements)", "", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "", "");
+  fmt::print(
+      out,
+      "# {:>10} {:>11} {:>5} {:>5} {:>4} {:>9} {:>10} {:>7} {:>7} {:>6} {:>9} {:>7} {:>5}  {}\n",
+      "size", "count", "type", "op", "pes", "variant", "time", "algbw", "busbw", "wrong", "bound",
+      "by", "%", "");
+  fmt::print(out,
+             "# {:>10} {:>11} {:>5} {:>5} {:>4} {:>9} {:>10} {:>7} {:>7} {:>6} {:>9} {:>7} {:>5}\n",
+             "(B)", "(elements)", "", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "", "");
 }
 
 void print_row(std::FILE* out, const Row& row) {
@@ -61,16 +69,19 @@ void print_row(std::FILE* out, const Row& row) {
   };
   std::string more;
   if (row.baseline_us != 0) {
-    more += fmt::format("NCCL {} {:.2f} us, {:.2f}x", row.baseline, row.baseline_us, row.baseline_us / row.time_us);
+    more += fmt::format("NCCL {} {:.2f} us, {:.2f}x", row.baseline, row.baseline_us,
+                        row.baseline_us / row.time_us);
   }
   if (!row.network.empty()) {
     more += fmt::format("g={} W={} flows={} {}", row.fibres, row.window, row.flows, row.network);
   }
   if (row.hash != 0) more += fmt::format("{}hash {:016x}", more.empty() ? "" : " ", row.hash);
-  fmt::print(out, "  {:>10} {:>11} {:>5} {:>5} {:>4} {:>9} {:>10} {:>7} {:>7} {:>6} {:>9} {:>7} {:>5}  {}\n", row.bytes,
-             row.count, row.dtype, row.op, row.pes, row.variant, or_dash(row.time_us, 2), or_dash(row.algbw_gbps, 2),
-             or_dash(row.busbw_gbps, 2), row.wrong, or_dash(row.bound_us, 2), row.bound_by.empty() ? "-" : row.bound_by,
-             or_dash(row.percent_of_bound, 0), more);
+  fmt::print(
+      out,
+      "  {:>10} {:>11} {:>5} {:>5} {:>4} {:>9} {:>10} {:>7} {:>7} {:>6} {:>9} {:>7} {:>5}  {}\n",
+      row.bytes, row.count, row.dtype, row.op, row.pes, row.variant, or_dash(row.time_us, 2),
+      or_dash(row.algbw_gbps, 2), or_dash(row.busbw_gbps, 2), row.wrong, or_dash(row.bound_us, 2),
+      row.bound_by.empty() ? "-" : row.bound_by, or_dash(row.percent_of_bound, 0), more);
   std::fflush(out);
 }
 

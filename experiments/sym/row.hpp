@@ -1,8 +1,8 @@
 // Row: one line of the table, and of the CSV whose one schema all backends share (docs/csv.md).
 #pragma once
 
-#include <cstdio>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>

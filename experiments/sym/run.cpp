@@ -102,10 +102,11 @@ class Run {
     }
     point.root = options_.root;
     if (point.root >= pes) {
-      throw UsageError("--root " + std::to_string(point.root) + " is no rank of " + std::to_string(pes) + " PEs");
+      throw UsageError("--root " + std::to_string(point.root) + " is no rank of " +
+                       std::to_string(pes) + " PEs");
     }
-    debug_info(fmt::format("{} of {} bytes: variant {}, {} blocks of {} threads", point.algorithm, bytes, variant,
-                           point.blocks, point.threads));
+    debug_info(fmt::format("{} of {} bytes: variant {}, {} blocks of {} threads", point.algorithm,
+                           bytes, variant, point.blocks, point.threads));
     point.graph = options_.graph;
     point.seed = options_.seed;
     parse_inject(point);
@@ -117,7 +118,8 @@ class Run {
     const std::size_t equals = options_.inject.find('=');
     const std::string what = options_.inject.substr(0, equals);
     if (equals == std::string::npos || (what != "skip" && what != "count")) {
-      throw UsageError("--inject '" + options_.inject + "': skip=PE (it leaves out a launch) or count=PE (it comes "
+      throw UsageError("--inject '" + options_.inject +
+                       "': skip=PE (it leaves out a launch) or count=PE (it comes "
                        "with one element less) can be injected");
     }
     const std::string number = options_.inject.substr(equals + 1);
@@ -125,7 +127,8 @@ class Run {
     const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), pe);
     const bool whole = error == std::errc() && rest == number.data() + number.size();
     if (!whole || pe < 0 || pe >= point.pes) {
-      throw UsageError("--inject '" + options_.inject + "': PEs are 0 to " + std::to_string(point.pes - 1));
+      throw UsageError("--inject '" + options_.inject + "': PEs are 0 to " +
+                       std::to_string(point.pes - 1));
     }
     (what == "skip" ? point.skip_pe : point.shrink_pe) = pe;
   }
@@ -153,12 +156,15 @@ class Run {
 
   void run_hosts() {
     const std::vector<Planned> points = plan();
-    // Simulated points are processes of their own: as many at a time as there are cores, rows in order.
-    const std::size_t ahead = options_.backend == "sim" ? std::max(1U, std::thread::hardware_concurrency()) : 1;
+    // Simulated points are processes of their own: as many at a time as there are cores, rows in
+    // order.
+    const std::size_t ahead =
+        options_.backend == "sim" ? std::max(1U, std::thread::hardware_concurrency()) : 1;
     std::deque<std::function<Outcome()>> under_way;
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t next = 0, at = 0; at < points.size(); ++at) {
-      for (; next < points.size() && next < at + ahead; ++next) under_way.push_back(begin(points[next].point));
+      for (; next < points.size() && next < at + ahead; ++next)
+        under_way.push_back(begin(points[next].point));
       if (std::chrono::steady_clock::now() - start > std::chrono::seconds(2) && isatty(2) != 0) {
         fmt::print(stderr, "\r{} of {} points ", at, points.size());
       }
@@ -170,7 +176,8 @@ class Run {
 
   std::function<Outcome()> begin(const Point& point) const {
     if (options_.backend == "sim") return start_on_sim(algorithm_, point, options_, machine_);
-    if (options_.backend == "thread") return [this, point] { return run_on_thread(algorithm_, point, options_); };
+    if (options_.backend == "thread")
+      return [this, point] { return run_on_thread(algorithm_, point, options_); };
     return [this, point] { return run_on_check(algorithm_, point, options_); };
   }
 
@@ -178,10 +185,12 @@ class Run {
     for (int pes : options_.pes) {
       std::vector<Point> points;
       for (std::size_t bytes : options_.sizes) {
-        for (const std::string& variant : variants(pes, bytes)) points.push_back(point_of(pes, bytes, variant));
+        for (const std::string& variant : variants(pes, bytes))
+          points.push_back(point_of(pes, bytes, variant));
       }
-      const int status = run_on_cuda(algorithm_, points, options_,
-                                     [&](const Point& point, const Outcome& outcome) { done(point, outcome, true); });
+      const int status = run_on_cuda(
+          algorithm_, points, options_,
+          [&](const Point& point, const Outcome& outcome) { done(point, outcome, true); });
       status_ = std::max(status_, status);
     }
   }
@@ -200,7 +209,8 @@ class Run {
       rows_.push_back(row_of(point, outcome));
       print_row(stdout, rows_.back());
     }
-    if (!outcome.result.first_wrong.empty()) fmt::print("#   WRONG {}\n", outcome.result.first_wrong);
+    if (!outcome.result.first_wrong.empty())
+      fmt::print("#   WRONG {}\n", outcome.result.first_wrong);
     report(point, outcome);
   }
 
@@ -218,16 +228,35 @@ class Run {
   }
 
   std::vector<std::string> arguments_of(const Point& point) const {
-    std::vector<std::string> arguments{
-        point.algorithm, "--backend",    "check",        "--pes",     std::to_string(point.pes),
-        "--bytes",       std::to_string(point.bytes),    "--dtype",   point.dtype,
-        "--op",          options_.op,    "--variant",    point.variant, "--blocks",
-        std::to_string(point.blocks),    "--iterations", std::to_string(point.iterations),
-        "--seed",        std::to_string(point.seed),     "--schedule", options_.schedule,
-        "--data",        point.data,     "--root",       std::to_string(point.root)};
+    std::vector<std::string> arguments{point.algorithm,
+                                       "--backend",
+                                       "check",
+                                       "--pes",
+                                       std::to_string(point.pes),
+                                       "--bytes",
+                                       std::to_string(point.bytes),
+                                       "--dtype",
+                                       point.dtype,
+                                       "--op",
+                                       options_.op,
+                                       "--variant",
+                                       point.variant,
+                                       "--blocks",
+                                       std::to_string(point.blocks),
+                                       "--iterations",
+                                       std::to_string(point.iterations),
+                                       "--seed",
+                                       std::to_string(point.seed),
+                                       "--schedule",
+                                       options_.schedule,
+                                       "--data",
+                                       point.data,
+                                       "--root",
+                                       std::to_string(point.root)};
     if (!options_.inject.empty()) arguments.insert(arguments.end(), {"--inject", options_.inject});
     if (!options_.knobs.empty()) {
-      arguments.insert(arguments.end(), {"--knobs", fmt::format("{}", fmt::join(options_.knobs, ","))});
+      arguments.insert(arguments.end(),
+                       {"--knobs", fmt::format("{}", fmt::join(options_.knobs, ","))});
     }
     return arguments;
   }
@@ -260,11 +289,12 @@ class Run {
     }
     if (row.time_us > 0 && row.bytes > 0) {
       row.algbw_gbps = static_cast<double>(row.bytes) / row.time_us * 1e-3;
-      if (algorithm_.has_bound) row.busbw_gbps = row.algbw_gbps * models::bus_factor(point.algorithm, point.pes);
+      if (algorithm_.has_bound)
+        row.busbw_gbps = row.algbw_gbps * models::bus_factor(point.algorithm, point.pes);
     }
     if (has_machine_ && algorithm_.has_bound && point.pes <= machine_.pes()) {
-      const models::Bound bound =
-          models::collective_bound(point.algorithm, machine_, point.pes, static_cast<double>(row.bytes));
+      const models::Bound bound = models::collective_bound(point.algorithm, machine_, point.pes,
+                                                           static_cast<double>(row.bytes));
       row.bound_us = bound.us;
       row.bound_by = bound.bound_by;
       if (row.time_us > 0) row.percent_of_bound = 100 * bound.us / row.time_us;
@@ -286,6 +316,8 @@ class Run {
 
 }  // namespace
 
-int run_command(const Invocation& invocation, const RunOptions& options) { return Run(invocation, options).run(); }
+int run_command(const Invocation& invocation, const RunOptions& options) {
+  return Run(invocation, options).run();
+}
 
 }  // namespace sym::command

@@ -29,7 +29,8 @@ inline Shape shape_of(const Point& point, std::size_t element) {
   const std::size_t count = point.bytes / element;
   const auto pes = static_cast<std::size_t>(point.pes);
   if (point.algorithm == "all_gather") return Shape{count / pes, count / pes, count / pes * pes};
-  if (point.algorithm == "reduce_scatter") return Shape{count / pes, count / pes * pes, count / pes};
+  if (point.algorithm == "reduce_scatter")
+    return Shape{count / pes, count / pes * pes, count / pes};
   return Shape{count, count, count};
 }
 
@@ -43,7 +44,8 @@ inline std::uint16_t tag_of_point(const Point& point, std::size_t n, std::size_t
 template <World W, class T>
 class PointRun {
  public:
-  PointRun(W& world, const Point& point) : world_(world), point_(point), shape_(shape_of(point, sizeof(T))) {}
+  PointRun(W& world, const Point& point)
+      : world_(world), point_(point), shape_(shape_of(point, sizeof(T))) {}
 
   PointResult run() {
     in_ = world_.template allocate<T>(shape_.in);
@@ -82,25 +84,34 @@ class PointRun {
     const std::size_t n = shape_.n - (point_.shrink_pe == world_.pe() && shape_.n > 0 ? 1 : 0);
     const std::string& variant = point_.variant;
     if (point_.algorithm == "all_reduce") {
-      if (variant == "one_shot") verify_and_time<Op>(AllReduceKernel<Variant::one_shot, T, Op>{group(), in_, out_, n});
+      if (variant == "one_shot")
+        verify_and_time<Op>(AllReduceKernel<Variant::one_shot, T, Op>{group(), in_, out_, n});
       if (variant == "one_shot_read")
         verify_and_time<Op>(AllReduceKernel<Variant::one_shot_read, T, Op>{group(), in_, out_, n});
-      if (variant == "two_shot") verify_and_time<Op>(AllReduceKernel<Variant::two_shot, T, Op>{group(), in_, out_, n});
-      if (variant == "ring") verify_and_time<Op>(AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
+      if (variant == "two_shot")
+        verify_and_time<Op>(AllReduceKernel<Variant::two_shot, T, Op>{group(), in_, out_, n});
+      if (variant == "ring")
+        verify_and_time<Op>(AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
     } else if (point_.algorithm == "reduce_scatter") {
       if (variant == "direct")
-        verify_and_time<Op>(ReduceScatterKernel<Variant::direct, T, Op>{group(), in_, work_, out_, n});
+        verify_and_time<Op>(
+            ReduceScatterKernel<Variant::direct, T, Op>{group(), in_, work_, out_, n});
       if (variant == "ring")
-        verify_and_time<Op>(ReduceScatterKernel<Variant::ring, T, Op>{group(), in_, work_, out_, n});
+        verify_and_time<Op>(
+            ReduceScatterKernel<Variant::ring, T, Op>{group(), in_, work_, out_, n});
     } else if constexpr (std::is_same_v<Op, Sum>) {  // no operator: one instance is enough
       if (point_.algorithm == "all_gather") {
-        if (variant == "direct") verify_and_time<Op>(AllGatherKernel<Variant::direct, T>{group(), in_, out_, n});
-        if (variant == "ring") verify_and_time<Op>(AllGatherKernel<Variant::ring, T>{group(), in_, out_, n});
+        if (variant == "direct")
+          verify_and_time<Op>(AllGatherKernel<Variant::direct, T>{group(), in_, out_, n});
+        if (variant == "ring")
+          verify_and_time<Op>(AllGatherKernel<Variant::ring, T>{group(), in_, out_, n});
       } else if (point_.algorithm == "broadcast") {
         if (variant == "direct")
-          verify_and_time<Op>(BroadcastKernel<Variant::direct, T>{group(), in_, out_, n, point_.root});
+          verify_and_time<Op>(
+              BroadcastKernel<Variant::direct, T>{group(), in_, out_, n, point_.root});
         if (variant == "two_shot")
-          verify_and_time<Op>(BroadcastKernel<Variant::two_shot, T>{group(), in_, out_, n, point_.root});
+          verify_and_time<Op>(
+              BroadcastKernel<Variant::two_shot, T>{group(), in_, out_, n, point_.root});
       }
     }
   }
@@ -146,7 +157,8 @@ class PointRun {
       }
     };
     if constexpr (requires { world_.time_graph_us(graph, 1); }) {
-      // On GPUs several replays lie between two events, so that what starts a replay is not counted.
+      // On GPUs several replays lie between two events, so that what starts a replay is not
+      // counted.
       if (point_.graph) return world_.time_graph_us(graph, 10) / point_.timed;
     }
     once();  // warm: pages, code, clocks
@@ -169,13 +181,16 @@ class PointRun {
     return point_.data == "random" ? random_pattern<T>(key, pe) : exact_pattern<T, Op>(key, pe);
   }
 
-  // Inputs of this iteration, and rubbish where the result will be. In parts, so that many PEs of one
-  // process need little memory beside their windows.
+  // Inputs of this iteration, and rubbish where the result will be. In parts, so that many PEs of
+  // one process need little memory beside their windows.
   template <class Op>
   void prepare(int iteration) {
-    buffer_.resize(std::max<std::size_t>(1, std::min(part_elements, std::max(shape_.in, shape_.out))));
+    buffer_.resize(
+        std::max<std::size_t>(1, std::min(part_elements, std::max(shape_.in, shape_.out))));
     std::memset(static_cast<void*>(buffer_.data()), 0xA5, buffer_.size() * sizeof(T));
-    for_parts(shape_.out, [&](std::size_t first, std::size_t n) { world_.write(out_.at(first), buffer_.data(), n); });
+    for_parts(shape_.out, [&](std::size_t first, std::size_t n) {
+      world_.write(out_.at(first), buffer_.data(), n);
+    });
     const std::vector<T> pattern = pattern_of<Op>(iteration, world_.pe());
     for_parts(shape_.in, [&](std::size_t first, std::size_t n) {
       fill(buffer_.data(), n, pattern, first);
@@ -190,7 +205,8 @@ class PointRun {
     }
   }
 
-  // Which pattern this PE's output must show: element i is patterns[i / row][(i % row + shift) % period].
+  // Which pattern this PE's output must show: element i is patterns[i / row][(i % row + shift) %
+  // period].
   struct Wanted {
     std::vector<std::vector<T>> patterns;
     std::size_t row = 1;
@@ -208,7 +224,8 @@ class PointRun {
     for (int pe = 0; pe < point_.pes; ++pe) all.patterns.push_back(pattern_of<Op>(iteration, pe));
     if (point_.algorithm == "all_gather") return all;
     all.patterns = {reduced(all.patterns, Op{})};
-    if (point_.algorithm == "reduce_scatter") all.shift = static_cast<std::size_t>(world_.pe()) * shape_.n;
+    if (point_.algorithm == "reduce_scatter")
+      all.shift = static_cast<std::size_t>(world_.pe()) * shape_.n;
     return all;
   }
 

@@ -50,8 +50,8 @@ class Program {
   }
 
  private:
-  // Every PE must come with the same tag, or the first barrier reports a mismatch. --inject count=PE
-  // lets one PE come with another n: here only the tag tells.
+  // Every PE must come with the same tag, or the first barrier reports a mismatch. --inject
+  // count=PE lets one PE come with another n: here only the tag tells.
   std::uint16_t tag() const {
     const std::size_t n = n_ - (point_.shrink_pe == world_.pe() && n_ > 0 ? 1 : 0);
     const std::uint64_t name = 0xa2a;
@@ -82,15 +82,18 @@ class Program {
   }
 
   // The launch has ended and no PE has been met since: all that the kernel's contract promises must
-  // hold now, on this PE alone. So the output is read and the input spoiled before the next barrier.
+  // hold now, on this PE alone. So the output is read and the input spoiled before the next
+  // barrier.
   void verify(int iteration) {
     std::vector<T> got(total_);
     world_.write(in_, got.data(), total_);
     world_.read(got.data(), out_, total_);
     result_.hash = sym::command::hash_bytes(got.data(), total_ * sizeof(T));
     std::vector<T> wanted(n_);
-    for (int pe = 0; pe < point_.pes; ++pe) {  // row `pe` is the part of PE `pe`'s input that is for us
-      sym::command::fill(wanted.data(), n_, pattern(iteration, pe), static_cast<std::size_t>(world_.pe()) * n_);
+    for (int pe = 0; pe < point_.pes;
+         ++pe) {  // row `pe` is the part of PE `pe`'s input that is for us
+      sym::command::fill(wanted.data(), n_, pattern(iteration, pe),
+                         static_cast<std::size_t>(world_.pe()) * n_);
       const T* row = got.data() + static_cast<std::size_t>(pe) * n_;
       for (std::size_t i = 0; i < n_; ++i) {
         if (std::memcmp(row + i, wanted.data() + i, sizeof(T)) != 0) mismatch(pe, i);
@@ -101,7 +104,8 @@ class Program {
   void mismatch(int from, std::size_t i) {
     if (result_.wrong++ != 0) return;
     char text[120];
-    std::snprintf(text, sizeof(text), "PE %d: element %zu of the row from PE %d", world_.pe(), i, from);
+    std::snprintf(text, sizeof(text), "PE %d: element %zu of the row from PE %d", world_.pe(), i,
+                  from);
     result_.first_wrong = text;
   }
 
@@ -126,7 +130,8 @@ class Program {
 
 template <sym::World W>
 PointResult run_all_to_all(W& world, const Point& point) {
-  return sym::command::with_dtype(point.dtype, [&]<class T>() { return Program<W, T>(world, point).run(); });
+  return sym::command::with_dtype(point.dtype,
+                                  [&]<class T>() { return Program<W, T>(world, point).run(); });
 }
 
 }  // namespace tutorial

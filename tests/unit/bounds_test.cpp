@@ -42,7 +42,8 @@ TEST(BusFactor, IsNcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor("all_to_all", 4), 0.75);
   EXPECT_DOUBLE_EQ(bus_factor("broadcast", 4), 1);
   EXPECT_DOUBLE_EQ(bus_factor("all_reduce", 1), 0);
-  EXPECT_PRED2(contains, refusal([] { bus_factor("allreduce", 4); }), "nearest name is 'all_reduce'");
+  EXPECT_PRED2(contains, refusal([] { bus_factor("allreduce", 4); }),
+               "nearest name is 'all_reduce'");
   EXPECT_PRED2(contains, refusal([] { bus_factor("all_reduce", 0); }), "1 or more");
 }
 
@@ -74,7 +75,8 @@ TEST(Bounds, BadCallsAreRefused) {
   const Machine machine = round_machine(1);
   EXPECT_PRED2(contains, refusal([&] { all_reduce_bound(machine, 5, 8); }), "1 to 4 are accepted");
   EXPECT_PRED2(contains, refusal([&] { all_gather_bound(machine, 0, 8); }), "1 to 4 are accepted");
-  EXPECT_PRED2(contains, refusal([&] { collective_bound("all_gathr", machine, 4, 8); }), "'all_gather'");
+  EXPECT_PRED2(contains, refusal([&] { collective_bound("all_gathr", machine, 4, 8); }),
+               "'all_gather'");
   EXPECT_DOUBLE_EQ(collective_bound("all_reduce", machine, 4, 4e6).us, 60);
 }
 
@@ -90,7 +92,8 @@ TEST(Bounds, LieBelowWhatWasMeasured) {
   within(all_reduce_bound(machine, 2, 1024), 2.8, 0.4);
   within(all_gather_bound(machine, 2, 256 * mib), 361, 0.95);
   within(reduce_scatter_bound(machine, 2, 256 * mib), 583, 0.55);
-  within(broadcast_bound(machine, 2, 256 * mib), 256 * mib / 395.9e3, 0.99);  // copy engine, one way
+  within(broadcast_bound(machine, 2, 256 * mib), 256 * mib / 395.9e3,
+         0.99);  // copy engine, one way
 }
 
 }  // namespace

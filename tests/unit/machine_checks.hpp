@@ -14,7 +14,8 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// The sentence with which `call` refuses its input; "" if it accepts it. Any other exception fails the test.
+// The sentence with which `call` refuses its input; "" if it accepts it. Any other exception fails
+// the test.
 template <class Call>
 std::string refusal(Call call) {
   try {

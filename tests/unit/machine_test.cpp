@@ -16,7 +16,8 @@ namespace {
 
 // A small valid machine with `find` replaced; the text must hold it, so that no case tests nothing.
 std::string machine_text(const std::string& find = "", const std::string& replacement = "") {
-  std::string text = R"({"name": "m", "nodes": 1, "gpus_per_node": 2, "fabric": "none", "numbers": {)";
+  std::string text =
+      R"({"name": "m", "nodes": 1, "gpus_per_node": 2, "fabric": "none", "numbers": {)";
   for (const char* key :
        {"copy_engine_gbps", "copy_engine_start_us", "default_blocks", "flag_us", "gemm_tflops_bf16",
         "hbm_gbps", "launch_us", "load_local_us", "load_remote_us", "port_gbps", "port_oneway_gbps",
@@ -47,7 +48,8 @@ TEST(MachineFiles, EachLoadsKeepsItsNameAndComesBackFromJson) {
     expect_equal(parse_machine_json(to_json(machine), "again"), machine);
     for (const auto& [key, quantity] : machine.numbers) {
       EXPECT_EQ(number_keys().count(key), 1U) << key;
-      EXPECT_EQ(quantity.measured, quantity.source.rfind("assumed: ", 0) != 0) << name << ' ' << key;
+      EXPECT_EQ(quantity.measured, quantity.source.rfind("assumed: ", 0) != 0)
+          << name << ' ' << key;
     }
   }
 }
@@ -64,7 +66,8 @@ TEST(MachineFiles, Shapes) {
 TEST(MachineFiles, OnlyTheBaselineIsMeasured) {
   const Machine measured = load_machine("h200x2");
   EXPECT_TRUE(measured.numbers.at("port_gbps").measured);
-  EXPECT_NE(measured.numbers.at("port_gbps").source.find("two-H200 baseline, 2026-11-29"), std::string::npos);
+  EXPECT_NE(measured.numbers.at("port_gbps").source.find("two-H200 baseline, 2026-11-29"),
+            std::string::npos);
   for (const char* name : {"dgx-h100", "dgx-h200", "gb200-nvl72"}) {
     for (const auto& [key, quantity] : load_machine(name).numbers)
       EXPECT_FALSE(quantity.measured) << name << key;
@@ -78,7 +81,8 @@ TEST(MachineFiles, StarMultipliesNodes) {
   expect_equal(parse_machine_json(to_json(machine), "again"), machine);
   EXPECT_EQ(load_machine("h200x2*1").pes(), 2);
   EXPECT_PRED2(contains, refusal([] { load_machine("h200x2*2"); }), "has no NICs");
-  for (const char* bad : {"dgx-h100*", "dgx-h100*0", "dgx-h100*-1", "dgx-h100*two", "dgx-h100*2.5"}) {
+  for (const char* bad :
+       {"dgx-h100*", "dgx-h100*0", "dgx-h100*-1", "dgx-h100*two", "dgx-h100*2.5"}) {
     EXPECT_PRED2(contains, refusal([&] { load_machine(bad); }), "a whole number from 1") << bad;
   }
   EXPECT_PRED2(contains, refusal([] { load_machine("dgx-h100*2000000000"); }), "at most");
@@ -95,14 +99,17 @@ TEST(MachineFiles, FilesAreReadByContentAndEnvironmentNamesTheFolder) {
   std::ofstream(folder / "mine.json") << machine_text();
   std::ofstream(folder / "topology.xml") << "<system version=\"1\"/>";
   EXPECT_EQ(load_machine((folder / "mine.json").string()).name, "m");
-  EXPECT_PRED2(contains, refusal([&] { load_machine((folder / "topology.xml").string()); }), "is XML");
+  EXPECT_PRED2(contains, refusal([&] { load_machine((folder / "topology.xml").string()); }),
+               "is XML");
   const char* before = std::getenv("SYM_MACHINES");
   const std::string kept = before == nullptr ? "" : before;
   ASSERT_EQ(setenv("SYM_MACHINES", folder.c_str(), 1), 0);
   EXPECT_EQ(machine_names(), std::vector<std::string>{"mine"});
   EXPECT_EQ(load_machine("mine").pes(), 2);
-  EXPECT_PRED2(contains, refusal([] { parse_topology_text("GPU0\nGPU0 X\n", "t"); }), "SYM_MACHINES");
-  ASSERT_EQ(before == nullptr ? unsetenv("SYM_MACHINES") : setenv("SYM_MACHINES", kept.c_str(), 1), 0);
+  EXPECT_PRED2(contains, refusal([] { parse_topology_text("GPU0\nGPU0 X\n", "t"); }),
+               "SYM_MACHINES");
+  ASSERT_EQ(before == nullptr ? unsetenv("SYM_MACHINES") : setenv("SYM_MACHINES", kept.c_str(), 1),
+            0);
 }
 
 TEST(MachineJson, Reads) {
@@ -110,32 +117,41 @@ TEST(MachineJson, Reads) {
   EXPECT_EQ(machine.pes(), 2);
   EXPECT_DOUBLE_EQ(machine.number("sync_us"), 0.5);
   EXPECT_EQ(machine.nic_of_gpu, (std::vector<int>{-1, -1}));
-  EXPECT_PRED2(contains, refusal([&] { (void)machine.number("nic_gbps"); }), "'m': has no number 'nic_gbps'");
+  EXPECT_PRED2(contains, refusal([&] { (void)machine.number("nic_gbps"); }),
+               "'m': has no number 'nic_gbps'");
 }
 
 TEST(MachineJson, UnknownKeyIsRefusedWithTheNearest) {
-  EXPECT_EQ(refused_json("port_gbps", "port_gpbs"),
-            "m.json: numbers has the unknown key 'port_gpbs'; the nearest accepted key is 'port_gbps'");
+  EXPECT_EQ(
+      refused_json("port_gbps", "port_gpbs"),
+      "m.json: numbers has the unknown key 'port_gpbs'; the nearest accepted key is 'port_gbps'");
   EXPECT_PRED2(contains, refused_json("\"nodes\"", "\"node\""), "nearest accepted key is 'nodes'");
-  EXPECT_PRED2(contains, refused_json("\"source\"", "\"sauce\""), "nearest accepted key is 'source'");
-  EXPECT_PRED2(contains, refused_json("\"none\"", "\"rails\""), "nearest accepted word is \"rail\"");
+  EXPECT_PRED2(contains, refused_json("\"source\"", "\"sauce\""),
+               "nearest accepted key is 'source'");
+  EXPECT_PRED2(contains, refused_json("\"none\"", "\"rails\""),
+               "nearest accepted word is \"rail\"");
 }
 
 TEST(MachineJson, ValuesOutOfRangeAreRefusedWithTheirPath) {
   EXPECT_EQ(refused_json("\"value\": 8", "\"value\": 0"),
             "m.json: numbers.copy_engine_gbps.value is 0; a number above 0 is accepted");
   for (const char* bad : {"-1", "\"8\"", "null", "[8]", "0.0"}) {
-    EXPECT_PRED2(contains, refused_json("\"value\": 8", std::string("\"value\": ") + bad), "above 0") << bad;
+    EXPECT_PRED2(contains, refused_json("\"value\": 8", std::string("\"value\": ") + bad),
+                 "above 0")
+        << bad;
   }
-  EXPECT_PRED2(contains, refused_json("\"gpus_per_node\": 2", "\"gpus_per_node\": 0"), "gpus_per_node is 0");
+  EXPECT_PRED2(contains, refused_json("\"gpus_per_node\": 2", "\"gpus_per_node\": 0"),
+               "gpus_per_node is 0");
   EXPECT_PRED2(contains, refused_json("\"nodes\": 1", "\"nodes\": -3"), "nodes is -3");
   EXPECT_PRED2(contains, refused_json("\"nodes\": 1", "\"nodes\": 1.5"), "a whole number");
-  EXPECT_PRED2(contains, refused_json("\"nodes\": 1", "\"nodes\": 18446744073709551615"), "a whole number");
+  EXPECT_PRED2(contains, refused_json("\"nodes\": 1", "\"nodes\": 18446744073709551615"),
+               "a whole number");
   EXPECT_PRED2(contains, refused_json("\"nodes\": 1", "\"nodes\": 2"), "fabric is \"none\"");
   EXPECT_PRED2(contains, refused_json("\"none\"", "\"rail\""), "no GPU has a NIC");
   EXPECT_PRED2(contains, refused_json("\"test\"", "\"\""), "a string that is not empty");
   EXPECT_PRED2(contains, refused_json("false", "0"), "true or false");
-  EXPECT_PRED2(contains, refused_json("default_blocks\": {\"value\": 8", "default_blocks\": {\"value\": 8.5"),
+  EXPECT_PRED2(contains,
+               refused_json("default_blocks\": {\"value\": 8", "default_blocks\": {\"value\": 8.5"),
                "whole");
 }
 
@@ -143,20 +159,24 @@ TEST(MachineJson, MissingAndDoubledKeysAreRefused) {
   EXPECT_PRED2(contains, refused_json("\"name\": \"m\", ", ""), "lacks the key 'name'");
   EXPECT_PRED2(contains, refused_json("\"measured\": false", ""), "is not JSON");
   EXPECT_PRED2(contains, refused_json(", \"measured\": false", ""), "lacks the key 'measured'");
-  EXPECT_PRED2(contains,
-               refused_json("\"flag_us\": {\"value\": 8, \"source\": \"test\", \"measured\": false},", ""),
-               "numbers lacks the key 'flag_us'");
+  EXPECT_PRED2(
+      contains,
+      refused_json("\"flag_us\": {\"value\": 8, \"source\": \"test\", \"measured\": false},", ""),
+      "numbers lacks the key 'flag_us'");
   EXPECT_PRED2(contains, refused_json("\"nodes\": 1", "\"nodes\": 1, \"nodes\": 1"),
                "'nodes' is given twice");
   EXPECT_PRED2(contains, refused_json("\"fabric\"", "\"nics_per_node\": 1, \"fabric\""),
                "lacks the key 'nic_of_gpu'");
-  EXPECT_PRED2(contains,
-               refused_json("\"fabric\"", "\"nics_per_node\": 1, \"nic_of_gpu\": [0, 0], \"fabric\""),
-               "nic_gbps");
+  EXPECT_PRED2(
+      contains,
+      refused_json("\"fabric\"", "\"nics_per_node\": 1, \"nic_of_gpu\": [0, 0], \"fabric\""),
+      "nic_gbps");
   EXPECT_PRED2(contains, refusal([] { parse_machine_json("{\n\"name\": }", "m.json"); }),
                "m.json:2: is not JSON");
-  EXPECT_PRED2(contains, refusal([] { parse_machine_json("[]", "m.json"); }), "the top level is []");
-  EXPECT_PRED2(contains, refusal([] { parse_machine_json("", "m.json"); }), "m.json:1: is not JSON");
+  EXPECT_PRED2(contains, refusal([] { parse_machine_json("[]", "m.json"); }),
+               "the top level is []");
+  EXPECT_PRED2(contains, refusal([] { parse_machine_json("", "m.json"); }),
+               "m.json:1: is not JSON");
 }
 
 TEST(MachineJson, PairsMustBeSquareSymmetricAndConsistent) {
@@ -168,11 +188,14 @@ TEST(MachineJson, PairsMustBeSquareSymmetricAndConsistent) {
   EXPECT_EQ(with(good + R"(, "pair_lanes": [[0, 4], [4, 0]])"), "");
   EXPECT_PRED2(contains, with(good + R"(, "pair_lanes": [[0, 4], [5, 0]])"),
                "pair_lanes[1][0] differs from [0][1]");
-  EXPECT_PRED2(contains, with(good + R"(, "pair_lanes": [[0, 0], [0, 0]])"), "pair_lanes[0][1] is 0");
+  EXPECT_PRED2(contains, with(good + R"(, "pair_lanes": [[0, 0], [0, 0]])"),
+               "pair_lanes[0][1] is 0");
   EXPECT_PRED2(contains, with(R"("pair_class": [["self", "nvlink"]])"),
                "has 1 elements; one for each of the 2 GPUs");
-  EXPECT_PRED2(contains, with(R"("pair_class": [["self", "self"], ["self", "self"]])"), "on the diagonal");
-  EXPECT_PRED2(contains, with(R"("pair_class": [["self", "nvlnk"], ["nvlink", "self"]])"), "\"nvlink\"");
+  EXPECT_PRED2(contains, with(R"("pair_class": [["self", "self"], ["self", "self"]])"),
+               "on the diagonal");
+  EXPECT_PRED2(contains, with(R"("pair_class": [["self", "nvlnk"], ["nvlink", "self"]])"),
+               "\"nvlink\"");
   EXPECT_PRED2(contains, with(R"("pair_class": [["self", "sys"], ["sys", "self"]])"),
                "lacks the key 'sys_gbps'");
 }
@@ -181,8 +204,10 @@ TEST(MachineText, ShowsEachNumberWithUnitMarkAndSource) {
   const std::string text = to_text(load_machine("dgx-h100*2"));
   EXPECT_PRED2(contains, text, "machine dgx-h100: 16 GPUs (2 x 8)");
   EXPECT_PRED2(contains, text, "GB/s    assumed  as h200x2");
-  EXPECT_PRED2(contains, to_text(load_machine("h200x2")), "GB/s    measured  two-H200 baseline, 2026-11-29");
-  for (const auto& [key, quantity] : load_machine("dgx-h100").numbers) EXPECT_PRED2(contains, text, key);
+  EXPECT_PRED2(contains, to_text(load_machine("h200x2")),
+               "GB/s    measured  two-H200 baseline, 2026-11-29");
+  for (const auto& [key, quantity] : load_machine("dgx-h100").numbers)
+    EXPECT_PRED2(contains, text, key);
 }
 
 TEST(NearestName, IsByEditDistanceAndTheFirstOfEqualOnes) {

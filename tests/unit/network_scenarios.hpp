@@ -33,7 +33,8 @@ struct End {
 };
 using Ends = std::map<FlowId, double>;
 
-// Flows that start at given times, and streams: lists of flows of which at most `window` are in flight.
+// Flows that start at given times, and streams: lists of flows of which at most `window` are in
+// flight.
 struct Scenario {
   std::vector<double> links;
   std::vector<std::pair<double, Flow>> timed;
@@ -62,17 +63,20 @@ inline std::vector<End> play(Network& net, const Scenario& scenario) {
     EXPECT_TRUE(std::is_sorted(ended.begin(), ended.end()));
     for (const FlowId id : ended) {
       ends.push_back({id, net.now()});
-      if (const auto found = stream_of.find(id); found != stream_of.end()) start_next(found->second);
+      if (const auto found = stream_of.find(id); found != stream_of.end())
+        start_next(found->second);
     }
   }
   return ends;
 }
 
 inline std::unique_ptr<Network> make(const std::string& kind, std::vector<double> links) {
-  return kind == "simgrid" ? make_simgrid_network(std::move(links)) : make_ports_network(std::move(links));
+  return kind == "simgrid" ? make_simgrid_network(std::move(links))
+                           : make_ports_network(std::move(links));
 }
 
-// Runs `body` in a child, which writes what it wants to say; returns that. Throws if the child died.
+// Runs `body` in a child, which writes what it wants to say; returns that. Throws if the child
+// died.
 inline std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("pipe");
@@ -104,7 +108,8 @@ inline std::string in_child(const std::function<std::string()>& body) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (status != 0) throw std::runtime_error("child: wait status " + std::to_string(status) + " " + heard);
+  if (status != 0)
+    throw std::runtime_error("child: wait status " + std::to_string(status) + " " + heard);
   return heard;
 }
 
@@ -122,7 +127,8 @@ inline std::vector<End> run_ends(const std::string& kind, const Scenario& scenar
 
 inline Ends run(const std::string& kind, const Scenario& scenario) {
   Ends ends;
-  for (const End& end : run_ends(kind, scenario)) EXPECT_TRUE(ends.emplace(end.id, end.time_s).second);
+  for (const End& end : run_ends(kind, scenario))
+    EXPECT_TRUE(ends.emplace(end.id, end.time_s).second);
   return ends;
 }
 
@@ -147,7 +153,8 @@ class Oracle final : public Network {
   std::vector<FlowId> advance(double until) override {
     const std::vector<double> rates = fair_rates();
     double step = until - now_;
-    for (std::size_t i = 0; i < flows_.size(); ++i) step = std::min(step, flows_[i].bytes / rates[i]);
+    for (std::size_t i = 0; i < flows_.size(); ++i)
+      step = std::min(step, flows_[i].bytes / rates[i]);
     std::vector<FlowId> ended;
     std::vector<Flow> left;
     for (std::size_t i = 0; i < flows_.size(); ++i) {
@@ -213,13 +220,18 @@ inline std::vector<int> ports(int src, int dst, int n) { return {src, n + dst}; 
 // Everything a flow can have: 1 to 4 links, caps that bind and caps that do not, starts spread out.
 inline Scenario random_scenario(unsigned seed, int links, int flows) {
   std::mt19937_64 random(seed);
-  const auto below = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const auto below = [&random](int n) {
+    return static_cast<int>(random() % static_cast<unsigned>(n));
+  };
   Scenario s;
   for (int l = 0; l < links; ++l) s.links.push_back(bw * (1 + below(8)) / 4);
   for (int f = 0; f < flows; ++f) {
     std::set<int> crossed;
     for (int want = 1 + below(4); want > 0; --want) crossed.insert(below(links));
-    Flow flow{static_cast<FlowId>(f), {crossed.begin(), crossed.end()}, 1e6 * (1 + below(1000)), no_rate_cap};
+    Flow flow{static_cast<FlowId>(f),
+              {crossed.begin(), crossed.end()},
+              1e6 * (1 + below(1000)),
+              no_rate_cap};
     if (below(3) == 0) flow.rate_cap_bytes_per_s = bw * (1 + below(40)) / 40;
     s.timed.emplace_back(below(2) == 0 ? 0.0 : 1e-4 * below(500), flow);
   }

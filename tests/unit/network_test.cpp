@@ -1,5 +1,5 @@
-// The two flow solvers: closed forms where there are any, an independent oracle where there are none,
-// and each other.
+// The two flow solvers: closed forms where there are any, an independent oracle where there are
+// none, and each other.
 #include "sim/network.hpp"
 
 #include <gtest/gtest.h>
@@ -37,22 +37,28 @@ TEST_P(EachNetwork, BytesTakeBytesOverBandwidth) {
 }
 
 TEST_P(EachNetwork, TwoFlowsShareALink) {
-  Scenario s{{bw, bw, bw}, {{0, {1, {0, 1}, 1e9, no_rate_cap}}, {0, {2, {0, 2}, 3e9, no_rate_cap}}}, {}, 1};
+  Scenario s{{bw, bw, bw},
+             {{0, {1, {0, 1}, 1e9, no_rate_cap}}, {0, {2, {0, 2}, 3e9, no_rate_cap}}},
+             {},
+             1};
   expect_same(run(GetParam(), s), {{1, 0.02}, {2, 0.04}}, exact);
 }
 
 TEST_P(EachNetwork, LeftoverOfOneLinkGoesToTheOther) {
   // Flow 1 is held to bw/4 by link 1; flow 2 takes the other 3/4 of link 0.
-  Scenario s{{bw, bw / 4}, {{0, {1, {0, 1}, 1e9, no_rate_cap}}, {0, {2, {0}, 3e9, no_rate_cap}}}, {}, 1};
+  Scenario s{
+      {bw, bw / 4}, {{0, {1, {0, 1}, 1e9, no_rate_cap}}, {0, {2, {0}, 3e9, no_rate_cap}}}, {}, 1};
   expect_same(run(GetParam(), s), {{1, 0.04}, {2, 0.04}}, exact);
 }
 
 TEST_P(EachNetwork, RateCapHoldsAndItsLeftoverIsUsed) {
-  Scenario s{{bw},
-             {{0, {1, {0}, 1e9, bw / 10}}, {0, {2, {0}, 9e9, no_rate_cap}}, {0, {3, {0}, 1e9, 2 * bw}}},
-             {},
-             1};
-  // 1 at bw/10 for 0.1 s; 2 and 3 share 0.9 bw until 3 ends at 1/45 s; 2 ends when all 11 GB are over.
+  Scenario s{
+      {bw},
+      {{0, {1, {0}, 1e9, bw / 10}}, {0, {2, {0}, 9e9, no_rate_cap}}, {0, {3, {0}, 1e9, 2 * bw}}},
+      {},
+      1};
+  // 1 at bw/10 for 0.1 s; 2 and 3 share 0.9 bw until 3 ends at 1/45 s; 2 ends when all 11 GB are
+  // over.
   expect_same(run(GetParam(), s), {{1, 0.1}, {2, 11e9 / bw}, {3, 1.0 / 45}}, exact);
 }
 
@@ -82,7 +88,8 @@ TEST_P(EachNetwork, AllToAllOf8WithASizePerDestination) {
 
 TEST_P(EachNetwork, StaggeredStarts) {
   Scenario s{{bw}, {{0, {1, {0}, 1e9, no_rate_cap}}, {0.004, {2, {0}, 1e9, no_rate_cap}}}, {}, 1};
-  s.timed.push_back({0.5, {3, {0}, 1e9, no_rate_cap}});  // after a pause in which nothing is in flight
+  s.timed.push_back(
+      {0.5, {3, {0}, 1e9, no_rate_cap}});  // after a pause in which nothing is in flight
   expect_same(run(GetParam(), s), {{1, 0.016}, {2, 0.02}, {3, 0.51}}, exact);
 }
 
@@ -91,7 +98,8 @@ TEST_P(EachNetwork, EqualFlowsEndTogether) {
     const auto net = make(GetParam(), std::vector<double>(48, bw / 3));
     std::string counts;
     net->run([&] {
-      for (int f = 23; f >= 0; --f) net->start({static_cast<FlowId>(f), ports(f, f, 24), 1e7, bw / 7});
+      for (int f = 23; f >= 0; --f)
+        net->start({static_cast<FlowId>(f), ports(f, f, 24), 1e7, bw / 7});
       counts = std::to_string(net->advance(infinity).size());
       counts += " " + std::to_string(net->in_flight());
     });
@@ -204,8 +212,9 @@ TEST_P(EachNetwork, Conservation) {
   }
 }
 
-// Max-min is not monotone in one link's bandwidth: a flow that gets faster there takes more elsewhere.
-// What holds: one link, any starts, flow by flow; and all of a network at once, where time just scales.
+// Max-min is not monotone in one link's bandwidth: a flow that gets faster there takes more
+// elsewhere. What holds: one link, any starts, flow by flow; and all of a network at once, where
+// time just scales.
 TEST_P(EachNetwork, MoreBandwidthIsNeverSlower) {
   for (unsigned seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -213,7 +222,8 @@ TEST_P(EachNetwork, MoreBandwidthIsNeverSlower) {
     Scenario fast = slow;
     fast.links[0] *= 1.25;
     const Ends slow_ends = run(GetParam(), slow), fast_ends = run(GetParam(), fast);
-    for (const auto& [id, time] : slow_ends) EXPECT_LE(fast_ends.at(id), time * (1 + exact)) << "flow " << id;
+    for (const auto& [id, time] : slow_ends)
+      EXPECT_LE(fast_ends.at(id), time * (1 + exact)) << "flow " << id;
 
     Scenario net = random_scenario(seed, 9, 60), doubled = net;
     for (double& link : doubled.links) link *= 2;

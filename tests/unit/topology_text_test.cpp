@@ -1,4 +1,5 @@
-// `nvidia-smi topo -m` text: real samples where the shared folder is there, and small ones of our own.
+// `nvidia-smi topo -m` text: real samples where the shared folder is there, and small ones of our
+// own.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -75,7 +76,8 @@ TEST(TopologySamples, EachIsReadAsStated) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     files += entry.path().filename().string().rfind("nvsmi-", 0) == 0 ? 1 : 0;
   }
-  EXPECT_EQ(files, static_cast<int>(samples().size())) << "a sample without an expectation, or the reverse";
+  EXPECT_EQ(files, static_cast<int>(samples().size()))
+      << "a sample without an expectation, or the reverse";
   for (const Sample& sample : samples()) {
     SCOPED_TRACE(sample.file);
     const Machine machine = load_machine((folder / sample.file).string());
@@ -112,7 +114,8 @@ TEST(TopologySamples, CutTextIsRefusedOrReadAsTheWhole) {
         EXPECT_EQ(machine.nic_of_gpu, sample.nic_of_gpu) << size;
       });
       EXPECT_TRUE(why.empty() || contains(why, "accepted")) << size << ' ' << why;
-      EXPECT_PRED2(contains, refused_text(text.substr(size + 4)), "accepted") << size;  // the header is cut
+      EXPECT_PRED2(contains, refused_text(text.substr(size + 4)), "accepted")
+          << size;  // the header is cut
     }
   }
 }
@@ -124,8 +127,8 @@ TEST(TopologyText, NumbersAreAssumedFromTheLanes) {
   const std::string pair12 = "GPU0 GPU1\nGPU0 X NV12\nGPU1 NV12 X\n";
   const Machine a100 = parse_topology_text(pair12, "t.txt");
   EXPECT_NEAR(a100.number("port_gbps"), base.number("port_gbps") * 12 / 18 * 20.0 / 20.6, 1e-9);
-  const Machine direct =
-      parse_topology_text("GPU0 GPU1 GPU2\nGPU0 X NV4 NV4\nGPU1 NV4 X NV4\nGPU2 NV4 NV4 X\n", "t.txt");
+  const Machine direct = parse_topology_text(
+      "GPU0 GPU1 GPU2\nGPU0 X NV4 NV4\nGPU1 NV4 X NV4\nGPU2 NV4 NV4 X\n", "t.txt");
   EXPECT_NEAR(direct.number("port_gbps"), base.number("port_gbps") * 8 / 18 * 20.0 / 20.6, 1e-9);
   const Machine pcie = parse_topology_text("GPU0 GPU1\nGPU0 X PHB\nGPU1 PHB X\n", "t.txt");
   EXPECT_DOUBLE_EQ(pcie.number("port_gbps"), 24);
@@ -176,18 +179,20 @@ TEST(TopologyText, DirectNicColumnsAndSixteenGpus) {
 }
 
 TEST(TopologyText, WhatDoesNotFitIsRefusedWithItsLine) {
-  EXPECT_EQ(
-      refused_text("GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18\n"),
-      "t.txt:3: row GPU1 has 1 cells but the header in line 1 names 2 columns; a square matrix is accepted");
+  EXPECT_EQ(refused_text("GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18\n"),
+            "t.txt:3: row GPU1 has 1 cells but the header in line 1 names 2 columns; a square "
+            "matrix is accepted");
   EXPECT_PRED2(contains, refused_text("GPU0 GPU1\nGPU0 X 0-47\nGPU1 NV18 X\n"),
                "t.txt:2: row GPU0 has 1 cells");
   EXPECT_PRED2(contains, refused_text("GPU0 GPU1\nGPU0 X NV18 PIX\nGPU1 NV18 X\n"),
                "t.txt:2: row GPU0 has more");
   EXPECT_PRED2(contains, refused_text("GPU0 GPU1\nGPU0 X NV18\n"), "GPU1, which has no row");
-  EXPECT_PRED2(contains, refused_text("GPU0\nGPU0 X\nGPU1 NV18 X\n"), "t.txt:3: row GPU1 has no column");
+  EXPECT_PRED2(contains, refused_text("GPU0\nGPU0 X\nGPU1 NV18 X\n"),
+               "t.txt:3: row GPU1 has no column");
   EXPECT_PRED2(contains, refused_text("\nGPU0 GPU1\nGPU0 X NV18\nGPU1 NV12 X\n"),
                "t.txt:4: row GPU1, column GPU0 is 'NV12' but row GPU0, column GPU1 is 'NV18'");
-  EXPECT_PRED2(contains, refused_text(replaced(two_gpus, "NIC0\tPIX", "NIC0\tPXB")), "t.txt:4: row NIC0");
+  EXPECT_PRED2(contains, refused_text(replaced(two_gpus, "NIC0\tPIX", "NIC0\tPXB")),
+               "t.txt:4: row NIC0");
   EXPECT_PRED2(contains, refused_text("GPU0 GPU1\nGPU0 X NVX\nGPU1 NVX X\n"),
                "t.txt:2: cell 'NVX' in row GPU0");
   EXPECT_PRED2(contains, refused_text("GPU0 GPU1\nGPU0 X NV0\nGPU1 NV0 X\n"), "cell 'NV0'");
