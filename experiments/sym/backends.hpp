@@ -25,8 +25,9 @@ struct Outcome {
   std::uint64_t flows = 0;
   int window = 0;
   int fibres = 0;
-  std::string baseline;
+  std::string baseline;  // the fastest of NCCL's own
   double baseline_us = 0;
+  double plain_us = 0, symmetric_us = 0, zero_cta_us = 0;  // each of them; 0: not measured
 };
 
 // What the PEs of one point found, as one result: a PE whose output differs in its bits from PE 0's

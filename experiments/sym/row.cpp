@@ -44,6 +44,9 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
           {"hash", row.hash == 0 ? std::string() : fmt::format("{:016x}", row.hash)},
           {"baseline", row.baseline},
           {"baseline_us", number(row.baseline_us)},
+          {"baseline_plain_us", number(row.baseline_plain_us)},
+          {"baseline_symmetric_us", number(row.baseline_symmetric_us)},
+          {"baseline_zero_cta_us", number(row.baseline_zero_cta_us)},
           {"network", row.network},
           {"flows", number(row.flows)},
           {"window", number(static_cast<std::uint64_t>(row.window))},
@@ -69,8 +72,13 @@ void print_row(std::FILE* out, const Row& row) {
   };
   std::string more;
   if (row.baseline_us != 0) {
-    more += fmt::format("NCCL {} {:.2f} us, {:.2f}x", row.baseline, row.baseline_us,
-                        row.baseline_us / row.time_us);
+    const auto theirs = [&more](const char* name, double us) {
+      if (us != 0) more += fmt::format(" {} {:.2f}", name, us);
+    };
+    more += fmt::format("NCCL {:.2f}x:", row.baseline_us / row.time_us);
+    theirs("plain", row.baseline_plain_us);
+    theirs("symmetric", row.baseline_symmetric_us);
+    theirs("zero-CTA", row.baseline_zero_cta_us);
   }
   if (!row.network.empty()) {
     more += fmt::format("g={} W={} flows={} {}", row.fibres, row.window, row.flows, row.network);

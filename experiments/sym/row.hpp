@@ -25,6 +25,7 @@ struct Row {
   std::uint64_t hash = 0;
   std::string baseline;  // which of NCCL's own was the fastest
   double baseline_us = 0;
+  double baseline_plain_us = 0, baseline_symmetric_us = 0, baseline_zero_cta_us = 0;
   std::string network;
   std::uint64_t flows = 0;
   int window = 0;

@@ -281,6 +281,9 @@ class Run {
     row.hash = options_.no_data && options_.backend == "sim" ? 0 : outcome.result.hash;
     row.baseline = outcome.baseline;
     row.baseline_us = outcome.baseline_us;
+    row.baseline_plain_us = outcome.plain_us;
+    row.baseline_symmetric_us = outcome.symmetric_us;
+    row.baseline_zero_cta_us = outcome.zero_cta_us;
     row.schedule = options_.backend == "check" ? options_.schedule : "";
     if (options_.backend == "sim") {
       row.network = options_.network;

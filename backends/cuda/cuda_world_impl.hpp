@@ -1,0 +1,52 @@
+// What a CudaWorld holds, for the files that implement it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/cuda_world.hpp"
+#include "backends/cuda/failure.hpp"
+#include "backends/cuda/heap.hpp"
+#include "backends/cuda/sub_allocator.hpp"
+
+namespace sym::cuda {
+
+struct Graph {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+};
+
+struct CudaWorld::Impl {
+  explicit Impl(std::unique_ptr<Heap> heap_) : heap(std::move(heap_)), space(heap->size_bytes()) {}
+
+  std::unique_ptr<Heap> heap;
+  SubAllocator space;
+  KernelContext context;
+  FailureRecord* record = nullptr;  // pinned
+  double wait_limit_ms = 0;
+  std::vector<cudaStream_t> streams;
+  std::vector<Graph> graphs;
+  bool capturing = false;
+  std::vector<int> forked;  // streams that take part in the capture, beside 0
+  cudaEvent_t marks[2] = {nullptr, nullptr};
+  int last_mark = 0;
+  double marked_us = 0;
+  std::vector<void*> locals;
+  std::vector<int*> member_lists;
+  std::vector<std::pair<std::size_t, std::size_t>> channels;  // offset and bytes
+  std::map<std::pair<const void*, int>, int> resident;  // (function, threads) to blocks that fit
+
+  void order_after(cudaStream_t later, cudaStream_t earlier) const {
+    cudaEvent_t event = nullptr;
+    SYM_CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    SYM_CHECK_CUDA(cudaEventRecord(event, earlier));
+    SYM_CHECK_CUDA(cudaStreamWaitEvent(later, event, 0));
+    SYM_CHECK_CUDA(cudaEventDestroy(event));
+  }
+  void destroy_device_objects() noexcept;
+};
+
+}  // namespace sym::cuda
