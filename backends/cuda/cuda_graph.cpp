@@ -64,6 +64,7 @@ double CudaWorld::time_graph_us(GraphId graph, int replays, int repetitions) {
   return *middle;
 }
 
+// Elapsed times are floats of milliseconds: taken from mark to mark, they stay exact for ever.
 double CudaWorld::mark_us() {
   refuse_in_capture("mark_us");
   const int next = 1 - impl_->last_mark;

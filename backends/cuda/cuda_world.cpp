@@ -49,6 +49,16 @@ class ProfilerRange {
 
 }  // namespace
 
+void CudaWorld::Impl::make_list_page(std::size_t at_least) {
+  constexpr std::size_t page = 4096;  // members
+  list_room = std::max(page, at_least);
+  list_used = 0;
+  void* list = nullptr;
+  SYM_CHECK_CUDA(cudaHostAlloc(&list, list_room * sizeof(int),
+                               cudaHostAllocMapped | cudaHostAllocPortable));
+  member_lists.push_back(static_cast<int*>(list));
+}
+
 void CudaWorld::Impl::destroy_device_objects() noexcept {
   if (capturing && !streams.empty()) {
     cudaGraph_t graph = nullptr;
@@ -90,6 +100,7 @@ CudaWorld::CudaWorld(Bootstrap& bootstrap, std::unique_ptr<Heap> heap, DeviceSha
   context.n_pes = n_pes();
   context.record = static_cast<FailureRecord*>(device_record);
   context.failed = static_cast<std::uint32_t*>(local_bytes(sizeof(std::uint32_t)));
+  impl_->make_list_page(0);
   set_wait_limit_ms(wait_limit_from_environment_ms());
   for (cudaEvent_t& mark : impl_->marks) SYM_CHECK_CUDA(cudaEventCreate(&mark));
   SYM_CHECK_CUDA(cudaEventRecord(impl_->marks[0], stream(0)));
@@ -141,12 +152,13 @@ Team CudaWorld::team(const std::vector<int>& members) {
     even = even && members[i] == members[0] + static_cast<int>(i) * stride;
   }
   if (even) return Team::strided(pe(), members[0], stride, size);
-  void* list = nullptr;
-  SYM_CHECK_CUDA(cudaHostAlloc(&list, members.size() * sizeof(int),
-                               cudaHostAllocMapped | cudaHostAllocPortable));
-  impl_->member_lists.push_back(static_cast<int*>(list));
-  std::copy(members.begin(), members.end(), impl_->member_lists.back());
-  return Team::listed(pe(), impl_->member_lists.back(), size);
+  // Making pinned memory may wait for the whole device: the first page is made with the World.
+  if (members.size() > impl_->list_room) impl_->make_list_page(members.size());
+  int* list = impl_->member_lists.back() + impl_->list_used;
+  std::copy(members.begin(), members.end(), list);
+  impl_->list_used += members.size();
+  impl_->list_room -= members.size();
+  return Team::listed(pe(), list, size);
 }
 
 void CudaWorld::refuse_in_capture(const char* what) const {
@@ -236,14 +248,19 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
   return channel;
 }
 
+// Copies of ordinary host memory wait for the stream inside the driver, with the context locked: other
+// PEs of this process could not launch the kernels that ours wait for. So the stream is waited for
+// before, where nothing is locked.
 void CudaWorld::copy_in(void* device, const void* host, std::size_t bytes) {
   refuse_in_capture("write");
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
   SYM_CHECK_CUDA(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream(0)));
   SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
 }
 
 void CudaWorld::copy_out(void* host, const void* device, std::size_t bytes) {
   refuse_in_capture("read");
+  SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
   SYM_CHECK_CUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream(0)));
   SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
 }
@@ -324,5 +341,4 @@ void CudaWorld::recover() {
   bootstrap_.barrier();
 }
 
-// Elapsed times are floats of milliseconds: taken from mark to mark, they stay exact for ever.
 }  // namespace sym::cuda

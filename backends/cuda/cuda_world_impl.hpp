@@ -35,7 +35,9 @@ struct CudaWorld::Impl {
   int last_mark = 0;
   double marked_us = 0;
   std::vector<void*> locals;
-  std::vector<int*> member_lists;
+  std::vector<int*> member_lists;  // pages of members of teams, which kernels can read
+  std::size_t list_used = 0;       // of the last page
+  std::size_t list_room = 0;
   std::vector<std::pair<std::size_t, std::size_t>> channels;  // offset and bytes
   std::map<std::pair<const void*, int>, int> resident;  // (function, threads) to blocks that fit
 
@@ -46,6 +48,7 @@ struct CudaWorld::Impl {
     SYM_CHECK_CUDA(cudaStreamWaitEvent(later, event, 0));
     SYM_CHECK_CUDA(cudaEventDestroy(event));
   }
+  void make_list_page(std::size_t at_least);
   void destroy_device_objects() noexcept;
 };
 

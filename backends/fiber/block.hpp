@@ -105,7 +105,8 @@ class FiberBlock {
     const Bytes to = resolve(dst, range, agent_.pe);
     bool stored = to.data != nullptr;
     auto read = [&](auto operand) {
-      const Bytes from = resolve(operand, range, agent_.pe);
+      Bytes from = resolve(operand, range, agent_.pe);
+      from.element = sizeof(T);  // lanes are cut by the type of the destination
       engine_.access(from, false);
       stored = stored && from.data != nullptr;
       return reinterpret_cast<const typename decltype(operand)::value_type*>(from.data);

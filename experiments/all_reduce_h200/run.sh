@@ -33,31 +33,15 @@ step() { # step NAME LINES COMMAND...: runs it, shows the end of what it said
   tail -"$lines" "$log" | cut -c1-175
   [ $rc = 0 ] || status=1
 }
-case $steps in *" conformance "*)
-  # One process a case: several of them start processes of their own, and a failed GPU must not take
-  # the rest along.
-  tests=$(find "$build" -name sym_conformance_gpu_tests -type f | head -1)
-  passed=0 failed=0
-  suite=""
-  while read -r line; do
-    case $line in
-      *.) suite=$line ;;
-      *)
-        name=$suite${line%% *}
-        if timeout 100 "$tests" --gtest_filter="$name" >/tmp/case.log 2>&1; then
-          passed=$((passed + 1))
-        else
-          failed=$((failed + 1))
-          status=1
-          echo "FAILED $name"
-          tail -15 /tmp/case.log | cut -c1-300
-        fi
-        grep -h "SKIPPED \]" /tmp/case.log | head -1
-        ;;
-    esac
-  done < <("$tests" --gtest_list_tests | grep -v "^Running")
-  echo "conformance on GPUs: $passed passed, $failed failed" ;;
-esac
+# All that share one GPU in one process; then those of two processes on two GPUs.
+conformance() {
+  local name=$1 filter=$2
+  timeout "${CONFORMANCE_S:-200}" env SYM_WAIT_MS=3000 "$tests" --gtest_filter="$filter" --gtest_fail_fast >"/tmp/$name.log" 2>&1
+  local rc=$?
+  echo "== rc $rc: conformance $name"
+  [ $rc = 0 ] || { status=1; grep -E "Failure|exception|FAILED|Error" "/tmp/$name.log" | head -12 | cut -c1-600; }
+  grep -E "SKIPPED \]|PASSED|tests ran" "/tmp/$name.log" | sort | uniq -c | head -8
+}
 case $steps in *" shared "*)
   for pes in 3 5 7 8; do
     for algorithm in all_reduce all_gather reduce_scatter broadcast; do
@@ -77,5 +61,10 @@ case $steps in *" sweep "*)
   for variant in ${VARIANTS:-auto one_shot one_shot_read two_shot ring}; do
     step $variant 22 "$sym" run all_reduce --backend cuda --pes 2 --sizes 1K:256M --graph --baseline nccl --variant $variant --csv "$out/all_reduce_$variant.csv"
   done ;;
+esac
+case $steps in *" conformance "*)
+  tests=$(find "$build" -name sym_conformance_gpu_tests -type f | head -1)
+  conformance one_gpu '-*TwoGpus*'
+  conformance two_gpus '*TwoGpus*' ;;
 esac
 exit $status

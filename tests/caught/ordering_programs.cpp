@@ -66,6 +66,20 @@ struct Neighbour {
   }
 };
 
+// The same range, but dealt to lanes as another element type: on GPUs other lanes read it.
+struct OtherType {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const Window<bf16> narrow{desk.b.segment, desk.b.offset_bytes, Desk::n};
+    const Range half{0, Desk::n / 2};
+    block.transform(narrow, half, detail::Identity{}, narrow);
+    if (fixed) block.sync();
+    block.transform(desk.a, half, detail::Identity{}, narrow);
+  }
+};
+
 // A put of what the block's lanes have just written, another range of it, without a sync.
 struct PutOfFresh {
   Desk desk;
@@ -141,6 +155,11 @@ std::vector<Program> ordering_programs() {
        {"get", "transform"},
        "quiet() completes it"},
       {"missing_sync", "missing-sync", 1, one_launch<Neighbour>, {"MISSING SYNC", "call sync()"}},
+      {"missing_sync_between_types",
+       "missing-sync",
+       1,
+       one_launch<OtherType>,
+       {"MISSING SYNC", "element types"}},
       {"missing_sync_before_put",
        "missing-sync",
        2,

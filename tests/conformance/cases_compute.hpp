@@ -89,7 +89,9 @@ struct Transforms {
     const Range part = chunk(x.all(), block.index(), block.count());
     block.transform(x, part, Axpy{}, x, y);
     block.transform(z, part, Axpy{}, y, x);
+    block.sync();  // other types from here on, so other lanes
     block.transform(widened, part, detail::Identity{}, z);
+    block.sync();
     block.transform(narrowed, part, detail::Identity{}, widened);
   }
 };
