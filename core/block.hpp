@@ -3,9 +3,9 @@
 //
 // Ordering, in short (docs/guide/ordering.md has it whole):
 //  - Between two verbs of one block, lanes are unordered unless the second touches exactly the same
-//    range with the same element type, or a `sync` lies between. Verbs that contain one say so. A verb
-//    deals its range to lanes by the element type of its destination, so a `transform` between types
-//    shares lanes only with verbs whose destination is of the same type as its own.
+//    range with the same element type, or a `sync` lies between. Verbs that contain one say so. A
+//    verb deals its range to lanes by the element type of its destination, so a `transform` between
+//    types shares lanes only with verbs whose destination is of the same type as its own.
 //  - put, get, put_signal, put_value and signal are transfers: non-blocking. Their source may be
 //  read
 //    at any time until `quiet`; their destination is written at any time until `quiet`.

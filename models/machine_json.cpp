@@ -197,8 +197,8 @@ std::string to_json(const Machine& machine) {
         {"value", quantity.value}, {"source", quantity.source}, {"measured", quantity.measured}};
     // Counts are read back as whole numbers only.
     const auto& table = detail::number_table();
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const auto& n) { return key == n.key; });
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [&name = key](const auto& n) { return name == n.key; });
     if (found != table.end() && found->whole)
       numbers[key]["value"] = static_cast<std::int64_t>(quantity.value);
   }

@@ -102,7 +102,7 @@ std::string Child::finish() {
     throw Failure(std::string("a simulated point died of signal ") + strsignal(WTERMSIG(status)));
   }
   if (answer.empty()) throw Failure("a simulated point ended without an answer");
-  const std::string text = answer.substr(1);
+  std::string text = answer.substr(1);
   switch (answer[0]) {
     case result:
       return text;

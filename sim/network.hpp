@@ -48,11 +48,11 @@ class Network {
 };
 
 // Exact event-driven max-min fairness (water-filling) over the links; standard library only.
-std::unique_ptr<Network> make_ports_network(std::vector<double> link_bytes_per_s);
+std::unique_ptr<Network> make_ports_network(const std::vector<double>& link_bytes_per_s);
 
 // SimGrid as the flow solver: at most one in a process, so each simulated point runs in a forked
 // child. Throws where this build has no SimGrid (`have_simgrid()` says so beforehand).
-std::unique_ptr<Network> make_simgrid_network(std::vector<double> link_bytes_per_s);
+std::unique_ptr<Network> make_simgrid_network(const std::vector<double>& link_bytes_per_s);
 bool have_simgrid();
 
 }  // namespace sym::sim

@@ -113,7 +113,7 @@ std::vector<FlowId> PortsNetwork::advance(double until) {
 
 }  // namespace
 
-std::unique_ptr<Network> make_ports_network(std::vector<double> link_bytes_per_s) {
+std::unique_ptr<Network> make_ports_network(const std::vector<double>& link_bytes_per_s) {
   return std::make_unique<PortsNetwork>(link_bytes_per_s);
 }
 

@@ -275,7 +275,7 @@ std::vector<FlowId> SimgridNetwork::advance(double until) {
 
 bool have_simgrid() { return true; }
 
-std::unique_ptr<Network> make_simgrid_network(std::vector<double> link_bytes_per_s) {
+std::unique_ptr<Network> make_simgrid_network(const std::vector<double>& link_bytes_per_s) {
   return std::make_unique<SimgridNetwork>(std::move(link_bytes_per_s));
 }
 

@@ -275,8 +275,9 @@ void RaceDetector::report_missing_sync(const Access& earlier, const Access& late
   if (!reported_.insert(key.str()).second) return;
   std::ostringstream text;
   text << "MISSING SYNC  " << to_string(earlier.verb) << " then " << to_string(later.verb)
-       << " of one block touch the same memory as different ranges or element types\n  " << where(earlier) << "\n  "
-       << where(later) << "\n  why    the block's lanes are unordered between them; call sync()";
+       << " of one block touch the same memory as different ranges or element types\n  "
+       << where(earlier) << "\n  " << where(later)
+       << "\n  why    the block's lanes are unordered between them; call sync()";
   engine_->report({"missing-sync", text.str()});
 }
 

@@ -54,8 +54,8 @@ void CudaWorld::Impl::make_list_page(std::size_t at_least) {
   list_room = std::max(page, at_least);
   list_used = 0;
   void* list = nullptr;
-  SYM_CHECK_CUDA(cudaHostAlloc(&list, list_room * sizeof(int),
-                               cudaHostAllocMapped | cudaHostAllocPortable));
+  SYM_CHECK_CUDA(
+      cudaHostAlloc(&list, list_room * sizeof(int), cudaHostAllocMapped | cudaHostAllocPortable));
   member_lists.push_back(static_cast<int*>(list));
 }
 
@@ -248,9 +248,9 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
   return channel;
 }
 
-// Copies of ordinary host memory wait for the stream inside the driver, with the context locked: other
-// PEs of this process could not launch the kernels that ours wait for. So the stream is waited for
-// before, where nothing is locked.
+// Copies of ordinary host memory wait for the stream inside the driver, with the context locked:
+// other PEs of this process could not launch the kernels that ours wait for. So the stream is
+// waited for before, where nothing is locked.
 void CudaWorld::copy_in(void* device, const void* host, std::size_t bytes) {
   refuse_in_capture("write");
   SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));

@@ -39,6 +39,6 @@ if [ ${#files[@]} = 0 ]; then
   echo "tidy: no file to look at"
   exit 0
 fi
-printf '%s\n' "${files[@]}" | xargs -P 2 -n 1 "$tool" -p "$build" --quiet 2>&1 |
+printf '%s\n' "${files[@]}" | xargs -P 2 -n 1 "$tool" -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2>&1 |
   { grep -vE '^[0-9]+ warnings? (generated|treated as error)' || (($? == 1)); }
 echo "tidy: clean, ${#files[@]} files"
