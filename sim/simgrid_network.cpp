@@ -276,7 +276,7 @@ std::vector<FlowId> SimgridNetwork::advance(double until) {
 bool have_simgrid() { return true; }
 
 std::unique_ptr<Network> make_simgrid_network(const std::vector<double>& link_bytes_per_s) {
-  return std::make_unique<SimgridNetwork>(std::move(link_bytes_per_s));
+  return std::make_unique<SimgridNetwork>(link_bytes_per_s);
 }
 
 }  // namespace sym::sim
