@@ -13,6 +13,7 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SYM_ASAN 1
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -107,6 +108,9 @@ void Fiber::start(std::function<void()> body) {
   body_ = std::move(body);
   if (stack_ == nullptr) stack_ = pool_.take();
   ended_ = false;
+#if defined(SYM_ASAN)
+  __asan_unpoison_memory_region(stack_, pool_.bytes());  // an abandoned body left its frames marked
+#endif
   std::memset(switch_->exceptions, 0, sizeof(switch_->exceptions));
   auto entry = [](context::transfer_t from) {
     auto* self = static_cast<Fiber*>(from.data);
