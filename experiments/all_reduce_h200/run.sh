@@ -36,7 +36,7 @@ step() { # step NAME LINES COMMAND...: runs it, shows the end of what it said
 # All that share one GPU in one process; then those of two processes on two GPUs.
 conformance() {
   local name=$1 filter=$2
-  timeout "${CONFORMANCE_S:-200}" env SYM_WAIT_MS=3000 "$tests" --gtest_filter="$filter" --gtest_fail_fast >"/tmp/$name.log" 2>&1
+  timeout "${CONFORMANCE_S:-200}" env SYM_WAIT_MS=3000 "$tests" --gtest_filter="$filter" >"/tmp/$name.log" 2>&1
   local rc=$?
   echo "== rc $rc: conformance $name"
   [ $rc = 0 ] || { status=1; grep -E "Failure|exception|FAILED|Error" "/tmp/$name.log" | head -12 | cut -c1-600; }
