@@ -147,7 +147,7 @@ Team CudaWorld::team(const std::vector<int>& members) {
                        std::to_string(n_pes()));
     }
     if (std::count(members.begin(), members.end(), members[i]) > 1) {
-      throw UsageError("PE " + std::to_string(members[i]) + " is twice in a team");
+      throw UsageError("a team has PE " + std::to_string(members[i]) + " as a member twice");
     }
     even = even && members[i] == members[0] + static_cast<int>(i) * stride;
   }

@@ -66,9 +66,10 @@ void bad_members_are_refused(W& world, Errors& errors) {
 
 template <class W>
 std::vector<Case<W>> team_cases() {
-  return {{"strict", {5, 8}, strict_teams<W>},
-          {"overlapping_own_channels", {3, 6}, overlapping_own_channels<W>},
-          {"overlapping_one_channel", {3, 7}, overlapping_one_channel<W>},
+  const Effort all = Effort::every_schedule;
+  return {{"strict", {5, 8}, strict_teams<W>, all, 5},
+          {"overlapping_own_channels", {3, 6}, overlapping_own_channels<W>, all, 3},
+          {"overlapping_one_channel", {3, 7}, overlapping_one_channel<W>, all, 3},
           {"bad_members", {2}, bad_members_are_refused<W>}};
 }
 

@@ -47,6 +47,7 @@ struct Case {
   std::vector<int> pes;
   std::function<void(W&, Errors&)> program;
   Effort effort = Effort::every_schedule;
+  int least_pes = 1;  // that the program makes sense with
   friend void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }  // for GoogleTest
 };
 

@@ -33,6 +33,7 @@ inline void on_one_gpu(const CudaCase& one) {
 
 // Each PE is a process: this program again, for this test alone.
 inline void on_two_gpus(const CudaCase& one) {
+  if (one.least_pes > 2) GTEST_SKIP() << "needs " << one.least_pes << " PEs";
   if (!cuda::is_child()) {
     cuda::prepare_environment(2, 2);
     const std::string why = cuda::why_unavailable(2, 2);
