@@ -106,6 +106,8 @@ sym_wanted(CUDA "CUDA, NCCL" ${cuda_found}
            "${CUDAToolkit_VERSION} for sm_${CMAKE_CUDA_ARCHITECTURES}, NCCL ${NCCL_VERSION} (${NCCL_LIBRARY})"
            "no backend cuda: ${cuda_off} (it needs a toolkit from 12.4 and NCCL from 2.28: NCCL_ROOT names a place)")
 
+set(SYM_FOUND_CUDA ${SYM_HAVE_CUDA} CACHE INTERNAL "for tests/run.sh")
+
 # --- Header-only helpers of models/ and of the command -------------------------------------------
 sym_header_library(JSON nlohmann_json::nlohmann_json nlohmann/json.hpp nlohmann-json3-dev
   "no machine files, so no backend sim and no command sym"

@@ -57,7 +57,7 @@ job() {
   echo "\$ sym run $*"
   "$sym" run "$@" --csv "$results/$name.csv" 2>&1 | tee "$results/$name.txt" || status=$?
   case $status in
-    0) outcome="right" ;;
+    0) outcome="done" ;;
     3) outcome="not available on this machine" ;;
     *) outcome="**FAILED** (status $status)" && failed=$((failed + 1)) ;;
   esac
@@ -129,7 +129,7 @@ fi
   printf '`%s`, %s cores, %s GPUs. Packages %s s, build %s s, all %s s.\n\n' \
     "$(git describe --always --dirty 2>/dev/null || echo 'no git')" "$(nproc)" "$gpus" \
     "$packages_s" "$build_s" "$((SECONDS - began))"
-  printf '## What ran\n\n| question | command | answer | took | rows |\n| --- | --- | --- | --- | --- |\n%s\n' "$table"
+  printf '## What ran\n\n| question | command | outcome | took | rows |\n| --- | --- | --- | --- | --- |\n%s\n' "$table"
   printf '## Simulated bus bandwidth on %s, GB/s\n\n| bytes | %s |\n| --- | --- | --- | --- |\n' \
     "$machine" "${variants// / | }"
   for bytes in 1024 65536 1048576 16777216 268435456; do

@@ -75,8 +75,8 @@ std::int64_t JsonAt::whole(std::int64_t low, std::int64_t high) const {
 
 double JsonAt::positive() const {
   const double number = value_->is_number() ? value_->get<double>() : 0;
-  if (!(number > 0) || !std::isfinite(number))
-    refuse("is " + shown() + "; a number above 0 is accepted");
+  if (!(number >= 1e-9) || !(number <= 1e12))
+    refuse("is " + shown() + "; a number above 0 is accepted, from 1e-9 to 1e12");
   return number;
 }
 

@@ -35,8 +35,8 @@ Platform::Platform(const models::Machine& machine, int pes)
     : machine_(machine), per_node_(machine.gpus_per_node) {
   if (pes > machine.pes()) {
     throw UsageError("machine " + machine.name + " has " + std::to_string(machine.pes()) +
-                     " GPUs, " + std::to_string(pes) + " PEs were asked for; use " + machine.name +
-                     "*N for N nodes or fewer --pes");
+                     " GPUs, " + std::to_string(pes) + " PEs were asked for; use fewer --pes" +
+                     (machine.nics_per_node > 0 ? ", or " + machine.name + "*N for N nodes" : ""));
   }
   for (int lanes : machine.pair_lanes) most_lanes_ = std::max(most_lanes_, lanes);
   const double port = machine.number("port_gbps");

@@ -70,9 +70,14 @@ void TimePolicy::begin(Agent& agent) {
   }
 }
 
+// What a block reads and writes of its own memory, which the blocks of its launch share.
+double TimePolicy::local_rate(const Agent& agent) const {
+  return std::min(costs_.sm_local * agent.weight, costs_.hbm / agent.blocks);
+}
+
 double TimePolicy::cost_s(Agent& agent) {
   const auto local_s = [&](int passes) {
-    const double rate = std::min(costs_.sm_local * agent.weight, costs_.hbm);
+    const double rate = local_rate(agent);
     return costs_.load_local_s + static_cast<double>(agent.step.bytes) * passes / rate;
   };
   AgentState& mine = state(agent);
@@ -92,7 +97,7 @@ double TimePolicy::cost_s(Agent& agent) {
       return 2 * costs_.load_local_s;  // its epoch, then the source
     case Verb::reduce_packets: {       // flags and data of every member's message, and the result
       const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
-      return bytes / std::min(costs_.sm_local * agent.weight, costs_.hbm);
+      return bytes / local_rate(agent);
     }
     case Verb::transform:
       return agent.step.bytes == 0 ? 0 : local_s(agent.step.operands + 1);
@@ -118,8 +123,7 @@ void TimePolicy::fetch(Agent& agent) {
   const Team& team = *agent.step.team;
   AgentState& mine = state(agent);
   const auto bytes = static_cast<double>(agent.step.bytes);
-  const double local_rate = std::min(costs_.sm_local * agent.weight, costs_.hbm);
-  mine.fetch_floor_s = now_s_ + costs_.load_local_s + 2 * bytes / local_rate;
+  mine.fetch_floor_s = now_s_ + costs_.load_local_s + 2 * bytes / local_rate(agent);
   int remote = 0;
   for (int rank = 0; rank < team.size(); ++rank) remote += team.pe(rank) != agent.pe ? 1 : 0;
   if (remote == 0) {
@@ -195,7 +199,7 @@ void TimePolicy::start_transfer(Transfer& transfer) {
   const double flags = transfer.packet ? 2 : 1;  // as many bytes of flags as of data
   const double bytes = static_cast<double>(transfer.dst.size) * flags;
   if (from == to) {  // a local copy: its own memory, no link
-    const double rate = std::min(costs_.sm_local * agent.weight, costs_.hbm);
+    const double rate = local_rate(agent);
     at(now_s_ + costs_.load_local_s + 2 * bytes / rate, What::fetched, &agent, &transfer);
     return;
   }

@@ -98,6 +98,7 @@ class TimePolicy : public fiber::Policy {
   void at(double time_s, What what, fiber::Agent* agent, fiber::Transfer* transfer);
   void begin(fiber::Agent& agent);
   double cost_s(fiber::Agent& agent);
+  double local_rate(const fiber::Agent& agent) const;
   void fetch(fiber::Agent& agent);
   void start_fetches(fiber::Agent& agent);
   void start_transfer(fiber::Transfer& transfer);

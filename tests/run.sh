@@ -64,7 +64,7 @@ cuda_is_linked() {
 
 step packages experiments/packages.sh build plot test
 workflow ci
-if grep -q '^CMAKE_CUDA_COMPILER:' build/ci/CMakeCache.txt; then
+if grep -q '^SYM_FOUND_CUDA:INTERNAL=TRUE' build/ci/CMakeCache.txt; then
   check cuda cuda_is_linked
 elif [ "$require_cuda" = --require-cuda ]; then
   echo "CUDA was required, but this build has no CUDA backend (see the table above)"

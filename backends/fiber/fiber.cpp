@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define SYM_ASAN 1
 #include <sanitizer/asan_interface.h>
@@ -53,7 +55,8 @@ std::byte* StackPool::take() {
   const std::size_t guard = impl_->guarded ? impl_->page : 0;
   void* mapping = mmap(nullptr, bytes_ + guard, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (mapping == MAP_FAILED) throw std::runtime_error("no memory for another fiber's stack");
+  if (mapping == MAP_FAILED)
+    throw Unavailable("no memory for another fibre's stack: fewer PEs or blocks are needed");
   auto* base = static_cast<std::byte*>(mapping);
   if (guard != 0) mprotect(base, guard, PROT_NONE);
   impl_->all.push_back(base);

@@ -13,7 +13,11 @@ void Meeting::meet(int pe, const std::string& what, Once once) {
   what_[index] = what;
   if (++arrived_ == what_.size()) {
     compare(pe, what);
-    if (error_.empty()) once();
+    try {
+      if (error_ == nullptr) once();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
     ++epoch_;
     arrived_ = 0;
     for (auto& text : what_) text.clear();
@@ -30,7 +34,7 @@ void Meeting::meet(int pe, const std::string& what, Once once) {
                     std::to_string(gave_up_) + " has ended");
     }
   }
-  if (!error_.empty()) throw UsageError(error_);
+  if (error_ != nullptr) std::rethrow_exception(error_);
 }
 
 }  // namespace sym::thread

@@ -39,8 +39,9 @@ std::size_t Heap::allocate(std::size_t bytes) {
     return offset;
   }
   if (size > span_bytes - end_) {
-    throw Unavailable("the heap is full: " + std::to_string(bytes) + " bytes asked, " +
-                      std::to_string(span_bytes - end_) + " left");
+    throw Unavailable("the heap is full: " + std::to_string(size) +
+                      " bytes asked, in whole pages, " + std::to_string(span_bytes - end_) +
+                      " left on each PE");
   }
   const std::size_t offset = end_;
   end_ += size;
@@ -79,9 +80,10 @@ std::byte* Heap::at(int pe, std::size_t offset, std::size_t bytes) const {
 void Meeting::compare(int pe, const std::string& what) {
   for (std::size_t other = 0; other < what_.size(); ++other) {
     if (what_[other] == what) continue;
-    error_ = "PEs disagree: PE " + std::to_string(pe) + " calls " + what + ", PE " +
-             std::to_string(other) + " calls " + what_[other] +
-             "; collectives must be called in the same order with equal arguments";
+    const std::string text = "PEs disagree: PE " + std::to_string(pe) + " calls " + what + ", PE " +
+                             std::to_string(other) + " calls " + what_[other] +
+                             "; collectives must be called in the same order with equal arguments";
+    error_ = std::make_exception_ptr(UsageError(text));
   }
 }
 

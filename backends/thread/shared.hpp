@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -56,7 +57,7 @@ class Meeting {
   std::size_t arrived_ = 0;
   std::uint64_t epoch_ = 0;
   int gave_up_ = -1;
-  std::string error_;
+  std::exception_ptr error_;  // what the last arrival found; everybody gets it
   std::chrono::milliseconds limit_;
 };
 

@@ -119,6 +119,12 @@ void ThreadWorld::run_blocks(const LaunchConfig& config, const Body& body) {
 
 void ThreadWorld::begin(const LaunchConfig& config, Body body) {
   if (config.blocks < 1) throw UsageError("launch: blocks must be at least 1");
+  constexpr int most_threads = 4096;
+  if (config.blocks > most_threads / n_pes()) {
+    throw UsageError("launch: " + std::to_string(config.blocks) + " blocks on each of " +
+                     std::to_string(n_pes()) + " PEs; a thread world runs at most " +
+                     std::to_string(most_threads) + " blocks at a time");
+  }
   if (capturing_) {
     graphs_.back().push_back({config, std::move(body)});
     return;
@@ -194,7 +200,11 @@ double ThreadWorld::mark_us() {
 }
 
 void run_threads(const ThreadOptions& options, const std::function<void(ThreadWorld&)>& program) {
-  if (options.pes < 1) throw UsageError("thread: at least one PE is needed");
+  constexpr int most_pes = 512;
+  if (options.pes < 1 || options.pes > most_pes) {
+    throw UsageError("thread: " + std::to_string(options.pes) + " PEs; 1 to " +
+                     std::to_string(most_pes) + " can be threads of one process");
+  }
   Shared shared(options);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(options.pes));
   {

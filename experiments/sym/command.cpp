@@ -19,6 +19,7 @@ namespace {
 // What the parser fills in as text before it is understood.
 struct RawRun {
   std::string pes, sizes, bytes, begin, end, factor, knobs, gpus_per_thread;
+  int warm_up = 0;
 };
 
 const std::vector<std::string>& op_names() {
@@ -39,7 +40,8 @@ void add_run_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_option("-f", raw.factor, "factor between sizes (as nccl-tests)");
   run.add_option("-g", raw.gpus_per_thread, "GPUs, one PE each (as nccl-tests)");
   run.add_option("-n", o.timed, "timed launches (as nccl-tests)");
-  run.add_option("-w", "warm-up launches (as nccl-tests; one batch always warms up)")->expected(1);
+  run.add_option("-w", raw.warm_up,
+                 "warm-up launches (as nccl-tests; one batch of -n always warms up)");
   run.add_option("-c", o.verify, "verify the data: 1 or 0 (as nccl-tests)");
   run.add_option("--dtype", o.dtype, "bf16, f16, f32, f64, i32, i64 or u8");
   run.add_option("--op", o.op, "sum, prod, max, min or avg");
@@ -105,6 +107,28 @@ void understand(RunOptions& o, const RawRun& raw, const Registry& registry) {
     if (o.backend != "cuda")
       throw UsageError("--baseline nccl needs GPUs: it goes with --backend cuda");
   }
+  const auto only = [&o](bool given, const char* option, const std::string& backend) {
+    if (given && o.backend != backend)
+      throw UsageError(std::string(option) + " goes with --backend " + backend + " alone");
+  };
+  only(o.no_data, "--no-data", "sim");
+  only(o.check, "--check", "sim");
+  only(o.blocks_exact, "--blocks-exact", "sim");
+  only(o.network != "simgrid", "--network", "sim");
+  only(o.graph && o.backend != "thread", "--graph", "cuda");
+  only(o.coverage, "--coverage", "check");
+  only(o.schedule != "worst", "--schedule", "check");
+  only(o.runs != 1, "--runs", "check");
+  if (o.runs != 1 && o.schedule != "random")
+    throw UsageError("--runs goes with --schedule random: the others have no seed");
+  if (!raw.knobs.empty() && (o.backend != "check" || o.schedule != "worst")) {
+    throw UsageError("--knobs goes with --backend check and --schedule worst");
+  }
+  const bool deterministic = o.backend == "check" || o.backend == "sim";
+  if (!o.verify && deterministic)
+    throw UsageError("-c 0 goes with thread and cuda: check and sim run what they verify");
+  if (!o.verify && !o.inject.empty())
+    throw UsageError("--inject shows in verified launches: leave out -c 0");
   const int sources = static_cast<int>(!raw.sizes.empty()) + static_cast<int>(!raw.bytes.empty()) +
                       static_cast<int>(!raw.begin.empty() || !raw.end.empty());
   if (sources > 1) throw UsageError("say the sizes once: --sizes, --bytes or -b with -e");
@@ -257,6 +281,9 @@ int main_command(int argc, char** argv, const Registry& registry) {
     return 2;
   } catch (const Unavailable& error) {
     fmt::print(stderr, "sym: {}\n", error.what());
+    return 3;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "sym: not enough memory here for so many PEs, blocks or bytes\n");
     return 3;
   } catch (const std::exception& error) {
     fmt::print(stderr, "sym: {}\n", error.what());

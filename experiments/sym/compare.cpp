@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -60,7 +61,14 @@ std::string key_of(const Record& record) {
 
 double time_of(const Record& record) {
   const std::string& text = record.at("time_us");
-  return text.empty() ? 0 : std::stod(text);
+  if (text.empty()) return 0;
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || rest != text.data() + text.size()) {
+    throw UsageError("time_us '" + text +
+                     "' is no number; a CSV of sym run is needed (docs/csv.md)");
+  }
+  return value;
 }
 
 const char* size_class(double bytes) {
@@ -85,13 +93,15 @@ int compare_command(const std::string& measured, const std::string& simulated) {
   for (const Record& record : read_csv(simulated)) simulated_us[key_of(record)] = time_of(record);
   std::map<std::string, std::vector<double>> by_class;
   std::vector<double> all;
-  fmt::print("{:>11} {:>10} {:>4} {:>12} {:>12} {:>8}\n", "bytes", "variant", "pes", "measured us",
-             "simulated us", "error");
   for (const Record& record : read_csv(measured)) {
     const auto found = simulated_us.find(key_of(record));
     const double real = time_of(record);
     if (found == simulated_us.end() || real <= 0 || found->second <= 0) continue;
     const double error = (found->second - real) / real;
+    if (all.empty()) {
+      fmt::print("{:>11} {:>10} {:>4} {:>12} {:>12} {:>8}\n", "bytes", "variant", "pes",
+                 "measured us", "simulated us", "error");
+    }
     fmt::print("{:>11} {:>10} {:>4} {:>12.2f} {:>12.2f} {:>+7.1f}%\n", record.at("bytes"),
                record.at("variant"), record.at("pes"), real, found->second, 100 * error);
     by_class[size_class(std::stod(record.at("bytes")))].push_back(std::abs(error));

@@ -67,7 +67,7 @@ int machine_command(const std::string& name, const std::string& out) {
   if (out.empty()) return 0;
   std::ofstream file(out);
   file << models::to_json(machine);
-  if (!file.flush()) throw Failure("cannot write " + out);
+  if (!file.flush()) throw UsageError("cannot write " + out);
   fmt::print("written to {}\n", out);
   return 0;
 }

@@ -54,10 +54,19 @@ int replay_command(const Invocation& invocation, const std::string& file) {
   } catch (const std::exception&) {
     throw UsageError(file + " is no replay file of sym");
   }
-  const std::string build = json.value("build", "");
-  const auto arguments = json.value("arguments", std::vector<std::string>{});
-  const std::string finding = json.value("finding", "");
-  if (json.value("seal", "") != seal(build, arguments, finding)) {
+  std::string build, finding, sealed;
+  std::vector<std::string> arguments;
+  try {
+    json.at("build").get_to(build);
+    json.at("arguments").get_to(arguments);
+    json.at("finding").get_to(finding);
+    json.at("seal").get_to(sealed);
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError(
+        file +
+        " has been edited: a part is missing or of another kind; let the checker write it again");
+  }
+  if (sealed != seal(build, arguments, finding)) {
     throw UsageError(file +
                      " has been edited: its seal does not fit; let the checker write it again");
   }

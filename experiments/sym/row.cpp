@@ -40,7 +40,8 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
           {"bound_us", number(row.bound_us)},
           {"bound_by", row.bound_by},
           {"percent_of_bound", number(row.percent_of_bound)},
-          {"wrong", std::to_string(row.wrong)},
+          {"wrong", row.verified ? std::to_string(row.wrong) : std::string()},
+          {"findings", std::to_string(row.findings)},
           {"hash", row.hash == 0 ? std::string() : fmt::format("{:016x}", row.hash)},
           {"baseline", row.baseline},
           {"baseline_us", number(row.baseline_us)},
@@ -70,6 +71,9 @@ void print_row(std::FILE* out, const Row& row) {
   const auto or_dash = [](double value, int digits) {
     return value == 0 ? std::string("-") : fmt::format("{:.{}f}", value, digits);
   };
+  const std::string wrong = row.findings != 0 ? std::string("FAILED")
+                            : row.verified    ? std::to_string(row.wrong)
+                                              : "-";
   std::string more;
   if (row.baseline_us != 0) {
     const auto theirs = [&more](const char* name, double us) {
@@ -88,7 +92,7 @@ void print_row(std::FILE* out, const Row& row) {
       out,
       "  {:>10} {:>11} {:>5} {:>5} {:>4} {:>9} {:>10} {:>7} {:>7} {:>6} {:>9} {:>7} {:>5}  {}\n",
       row.bytes, row.count, row.dtype, row.op, row.pes, row.variant, or_dash(row.time_us, 2),
-      or_dash(row.algbw_gbps, 2), or_dash(row.busbw_gbps, 2), row.wrong, or_dash(row.bound_us, 2),
+      or_dash(row.algbw_gbps, 2), or_dash(row.busbw_gbps, 2), wrong, or_dash(row.bound_us, 2),
       row.bound_by.empty() ? "-" : row.bound_by, or_dash(row.percent_of_bound, 0), more);
   std::fflush(out);
 }

@@ -21,7 +21,9 @@ struct Row {
   double bound_us = 0;
   std::string bound_by;
   double percent_of_bound = 0;
+  bool verified = true;  // `wrong` has a meaning
   std::size_t wrong = 0;
+  std::size_t findings = 0;  // of the checker, or failed waits
   std::uint64_t hash = 0;
   std::string baseline;  // which of NCCL's own was the fastest
   double baseline_us = 0;

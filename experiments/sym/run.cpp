@@ -5,6 +5,7 @@
 #include <charconv>
 #include <chrono>
 #include <deque>
+#include <fstream>
 #include <thread>
 
 #include "core/debug.hpp"
@@ -30,6 +31,10 @@ class Run {
         has_machine_(!options.machine.empty() || options.backend == "cuda"),
         machine_(models::load_machine(options.machine.empty() ? "h200x2" : options.machine)) {
     if (options_.backend == "ibgda") throw Unavailable("ibgda: " + why_unavailable("ibgda"));
+    for (const std::string& path : {options_.csv, options_.json}) {
+      if (!path.empty() && !std::ofstream(path, std::ios::app))
+        throw UsageError("cannot write " + path);
+    }
     if (options_.backend == "sim" && options_.machine.empty()) {
       throw UsageError("sim needs a machine: --machine NAME or FILE (sym list shows the names)");
     }
@@ -270,8 +275,13 @@ class Run {
     row.pes = point.pes;
     row.blocks = point.blocks;
     row.fibres = outcome.fibres;
-    row.bytes = outcome.result.bytes;
+    // A point that did not come to an end has no result of its own.
+    const bool ended = outcome.result.bytes != 0 || point.bytes == 0;
+    row.bytes = ended ? outcome.result.bytes : point.bytes;
     row.count = outcome.result.count;
+    row.findings = outcome.findings.size();
+    row.verified =
+        ended && !(options_.no_data && options_.backend == "sim") && point.iterations > 0;
     row.dtype = point.dtype;
     row.op = algorithm_.has_op ? point.op : "-";
     row.graph = point.graph;
