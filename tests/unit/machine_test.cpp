@@ -134,7 +134,8 @@ TEST(MachineJson, UnknownKeyIsRefusedWithTheNearest) {
 
 TEST(MachineJson, ValuesOutOfRangeAreRefusedWithTheirPath) {
   EXPECT_EQ(refused_json("\"value\": 8", "\"value\": 0"),
-            "m.json: numbers.copy_engine_gbps.value is 0; a number above 0 is accepted");
+            "m.json: numbers.copy_engine_gbps.value is 0; a number above 0 is accepted, from 1e-9 "
+            "to 1e12");
   for (const char* bad : {"-1", "\"8\"", "null", "[8]", "0.0"}) {
     EXPECT_PRED2(contains, refused_json("\"value\": 8", std::string("\"value\": ") + bad),
                  "above 0")
