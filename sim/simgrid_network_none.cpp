@@ -9,7 +9,7 @@ namespace sym::sim {
 
 bool have_simgrid() { return false; }
 
-std::unique_ptr<Network> make_simgrid_network(std::vector<double> /*link_bytes_per_s*/) {
+std::unique_ptr<Network> make_simgrid_network(const std::vector<double>& /*link_bytes_per_s*/) {
   throw std::runtime_error(
       "this build has no SimGrid: install libsimgrid-dev (3.32 or later) and build again, "
       "or use --network ports");
