@@ -18,9 +18,6 @@ struct Invocation {
 // Runs the cross product of PE counts, sizes and variants, prints rows as they come, writes files.
 int run_command(const Invocation& invocation, const RunOptions& options);
 
-struct Replay {
-  std::string file;
-};
 int replay_command(const Invocation& invocation, const std::string& file);
 int list_command(const Invocation& invocation, bool json);
 int machine_command(const std::string& name, const std::string& out);
