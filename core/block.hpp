@@ -34,20 +34,51 @@
 
 namespace sym {
 
+// One operand of weighted_sum: `weight` times the part of a window that starts `first` elements on,
+// on `pe`. A negative PE is no operand.
+struct Term {
+  int pe = -1;
+  std::size_t first = 0;
+  float weight = 0;
+};
+
 namespace detail {
-// Element function of the archetypes below: a named object, because nvcc rejects lambdas in
-// `requires`.
+// Functions of the archetypes below: named objects, because nvcc rejects lambdas in `requires`.
 struct AnyFunction {
+  SYM_HD float operator()() const { return 0; }
   SYM_HD float operator()(float a) const { return a; }
   SYM_HD float operator()(float a, float) const { return a; }
+  SYM_HD std::uint32_t operator()(std::uint32_t a) const { return a; }
+};
+struct AnyTerm {
+  SYM_HD Term operator()(int) const { return {}; }
+};
+struct AnyPiece {
+  template <class P>
+  SYM_FN void operator()(P&, std::size_t) const {}
 };
 }  // namespace detail
+
+// One of the independent pieces of work of Block::warps: what a warp can do alone. Two pieces are
+// unordered, whatever they touch; within one, the rules of a block hold.
+// clang-format off
+template <class P>
+concept Piece = requires(P piece, Window<float> window, Local<float> local, Range range, int pe,
+                         Window<std::uint32_t> numbers, detail::AnyTerm term) {
+  piece.put(window, window, range, pe);
+  piece.put(window, local, range, pe);
+  { piece.read(numbers, std::size_t{0}) } -> std::same_as<std::uint32_t>;
+  piece.weighted_sum(local, window, range, 1, term);
+};
+// clang-format on
 
 // clang-format off
 template <class B>
 concept Block = requires(B block, Window<float> dst, Window<float> src, Local<float> local, Range range,
                          int pe, Signals signals, std::size_t slot, Team team, Channel channel,
-                         Window<std::uint64_t> counter, Packets packets, detail::AnyFunction f) {
+                         Window<std::uint64_t> counter, Packets packets, detail::AnyFunction f,
+                         Window<std::int32_t> keys, Window<std::uint32_t> numbers,
+                         Scratch<std::uint32_t> counts, detail::AnyTerm term, detail::AnyPiece piece) {
   // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
   { block.pe() } -> std::convertible_to<int>;
   { block.n_pes() } -> std::convertible_to<int>;
@@ -114,8 +145,50 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // Atomic add on dst[index] of `pe`; returns the value before. Blocking, neither releases nor
   // acquires. Ends with a sync.
   { block.fetch_add(counter, slot, std::uint64_t{1}, pe) } -> std::convertible_to<std::uint64_t>;
+
+  // transform with no source fills; scratch is as good as a window or local, as source and result.
+  block.transform(counts, range, f);
+  block.transform(numbers, range, f, counts);
+  // One element, for every lane: what control decisions are made of.
+  { block.read(numbers, slot) } -> std::same_as<std::uint32_t>;
+  { block.read(counts, slot) } -> std::same_as<std::uint32_t>;
+  // counts[k] += how many of keys[range] are k, for k in 0..counts.count-1; other keys are left out.
+  // Begins and ends with a sync.
+  block.tally(counts, keys, range);
+  // The same in ascending order of i, and each key gets what it found: places[i] = counts[keys[i]]++.
+  // The place of a key that is left out is not written.
+  block.tally(counts, keys, range, numbers);
+  // dst[i] = the sum of f(src[j]) over range.first <= j < i. Returns the sum over the whole range to
+  // every lane. Unsigned integers. dst may be src. Begins and ends with a sync.
+  { block.scan(counts, counts, range, f) } -> std::same_as<std::uint32_t>;
+  { block.scan(numbers, numbers, range, f) } -> std::same_as<std::uint32_t>;
+  // dst[range] = the sum over j = 0..n-1, in that order, of term(j).weight times
+  // src.at(term(j).first)[range] of term(j).pe. Accumulates in Accumulator<T> by fused multiply-add
+  // (exact product, one rounding a term) from 0, rounds once to T. Blocking: on return the sources have
+  // been read. Floating types.
+  block.weighted_sum(local, src, range, 1, term);
+  block.weighted_sum(dst, src, range, 1, term);
+  // Runs piece(p, i) for i = 0..n-1, p a Piece: unordered among themselves, a warp for each on GPUs.
+  // Begins and ends with a sync.
+  block.warps(slot, piece);
+  // What must hold, equal in every lane. Where it does not, the block fails as by an expired wait, and
+  // the World reports `what` (a string literal of at most 80 characters) with the two numbers. Returns
+  // whether it holds.
+  { block.require(true, "what must hold", std::uint64_t{1}, std::uint64_t{2}) } -> std::convertible_to<bool>;
 };
 // clang-format on
+
+struct PieceArchetype {
+  template <class T, Operand S>
+  SYM_FN void put(Window<T>, S, Range, int) {}
+  template <Memory S>
+  SYM_FN typename S::value_type read(S, std::size_t) {
+    return {};
+  }
+  template <Operand D, class T, class F>
+  SYM_FN void weighted_sum(D, Window<T>, Range, int, F) {}
+};
+static_assert(Piece<PieceArchetype>);
 
 // A Block that does nothing: proves that the concept can be met by these declarations alone, and
 // compiles every algorithm against exactly the contract (tests/unit/archetype_test.cpp).
@@ -147,13 +220,35 @@ struct BlockArchetype {
   SYM_FN void sync() {}
   template <Operand D, class T, class Op>
   SYM_FN void reduce(D, Window<T>, Range, const Team&, Op) {}
-  template <Operand D, class F, Operand... S>
+  template <Memory D, class F, Memory... S>
   SYM_FN void transform(D, RangeAt, F, S...) {}
-  template <Operand S, class F>
+  template <Memory S>
+  SYM_FN typename S::value_type read(S, std::size_t, Site = {}) {
+    return {};
+  }
+  template <Operand K>
+  SYM_FN void tally(Scratch<std::uint32_t>, K, Range, Site = {}) {}
+  template <Operand K, Memory P>
+  SYM_FN void tally(Scratch<std::uint32_t>, K, Range, P, Site = {}) {}
+  template <Memory D, Memory S, class F>
+  SYM_FN typename D::value_type scan(D, S, Range, F, Site = {}) {
+    return {};
+  }
+  template <Operand D, class T, class F>
+  SYM_FN void weighted_sum(D, Window<T>, Range, int, F, Site = {}) {}
+  template <class F>
+  SYM_FN void warps(std::size_t n, F f, Site = {}) {
+    PieceArchetype piece;
+    for (std::size_t i = 0; i < n; ++i) f(piece, i);
+  }
+  SYM_FN bool require(bool holds, const char*, std::uint64_t = 0, std::uint64_t = 0, Site = {}) {
+    return holds;
+  }
+  template <Memory S, class F>
   SYM_FN Accumulator<typename S::value_type> sum(S, Range, F) {
     return {};
   }
-  template <Operand S, class F>
+  template <Memory S, class F>
   SYM_FN Accumulator<typename S::value_type> max(S, Range, F) {
     return {};
   }

@@ -47,6 +47,21 @@ struct Local {
   SYM_HD constexpr Range all() const { return Range{0, count}; }
 };
 
+// Memory of one block, for the time of a launch: shared memory on GPUs. Laid out by the algorithm,
+// within LaunchConfig::scratch_bytes; what it holds at the start of a launch is undefined. The
+// offset must suit T's alignment. No transfer reads or writes it.
+template <class T>
+struct Scratch {
+  using value_type = T;
+  std::size_t offset_bytes = 0;
+  std::size_t count = 0;
+
+  SYM_HD constexpr Scratch at(std::size_t first) const {
+    return Scratch{offset_bytes + first * sizeof(T), count - first};
+  }
+  SYM_HD constexpr Range all() const { return Range{0, count}; }
+};
+
 template <class>
 inline constexpr bool is_window = false;
 template <class T>
@@ -56,8 +71,16 @@ inline constexpr bool is_local = false;
 template <class T>
 inline constexpr bool is_local<Local<T>> = true;
 
-// What a verb accepts where only this PE need address the memory.
+template <class>
+inline constexpr bool is_scratch = false;
+template <class T>
+inline constexpr bool is_scratch<Scratch<T>> = true;
+
+// What a transfer accepts where only this PE need address the memory.
 template <class M>
 concept Operand = is_window<M> || is_local<M>;
+// What a verb accepts that computes on this block's side.
+template <class M>
+concept Memory = Operand<M> || is_scratch<M>;
 
 }  // namespace sym

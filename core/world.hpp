@@ -10,36 +10,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/block.hpp"
 #include "core/error.hpp"
+#include "core/launch.hpp"
+#include "core/queue.hpp"
 
 namespace sym {
 
-// How a kernel is launched on one PE's stream. `blocks` must be equal on all PEs of the operation.
-struct LaunchConfig {
-  const char* name = "kernel";  // short; shown in reports, traces and NVTX ranges; a string literal
-  int blocks = 1;
-  int threads = 512;  // lanes of a block on GPUs; elsewhere meaningless
-  int stream = 0;     // streams of one PE are in order each, unordered among themselves
-  // True: every block does the same amount of the same work, so a simulation may run fewer fibres,
-  // each standing for several blocks.
-  bool symmetric = true;
-};
-
-// A sequence of launches, captured once and replayed: arguments and ranges are frozen by value.
-// Replays of one graph on one PE do not overlap.
+// A sequence of launches and queue operations, captured once and replayed: arguments and ranges are
+// frozen by value. Replays of one graph on one PE do not overlap.
 struct GraphId {
   int index = -1;
 };
-
-namespace detail {
-struct ArchetypeKernel {
-  template <Block B>
-  SYM_FN void operator()(B&) const {}
-};
-}  // namespace detail
 
 // Members marked [collective] are called by every PE, in the same order with equal arguments; a
 // difference is an error that names the PEs. Allocation and free are barriers with quiet over
@@ -68,7 +53,10 @@ concept World = requires(W world, LaunchConfig config, Window<float> window, Loc
   world.launch(config, kernel);   // asynchronous
   world.synchronize();            // this PE's launches have ended; throws what failed in them
   world.barrier();                // [collective] host barrier; completes nothing of the device
-  world.begin_capture();          // launches until end_capture are recorded, not run
+  // The stream `number` as a Queue. The object stays the World's and lives as long.
+  requires Queue<std::remove_reference_t<decltype(world.queue(0))>>;
+  { world.posts(n) } -> std::same_as<Posts>;  // [collective] n slots for each pair of PEs
+  world.begin_capture();          // launches and queue operations until end_capture are recorded, not run
   { world.end_capture() } -> std::same_as<GraphId>;
   world.replay(graph);            // asynchronous, on stream 0
   world.recover();                // [collective] forgets failed waits; channels start anew
