@@ -108,6 +108,12 @@ sym_wanted(CUDA "CUDA, NCCL" ${cuda_found}
 
 set(SYM_FOUND_CUDA ${SYM_HAVE_CUDA} CACHE INTERNAL "for tests/run.sh")
 
+if(SYM_HAVE_CUDA)
+  find_package(CublasLt 12 QUIET)
+  sym_report(cuBLASLt "${CublasLt_FOUND}" "${CublasLt_VERSION} (${CublasLt_LIBRARY})"
+             "no gemm on cuda (part of the CUDA toolkit: CublasLt_ROOT names a place)")
+endif()
+
 # --- Header-only helpers of models/ and of the command -------------------------------------------
 sym_header_library(JSON nlohmann_json::nlohmann_json nlohmann/json.hpp nlohmann-json3-dev
   "no machine files, so no backend sim and no command sym"
@@ -119,6 +125,11 @@ sym_header_library(FMT fmt::header_only fmt/format.h libfmt-dev
 if(SYM_HAVE_FMT)
   target_compile_definitions(fmt::header_only INTERFACE FMT_HEADER_ONLY)
 endif()
+
+# --- Matrix products on CPUs ---------------------------------------------------------------------
+find_package(Eigen3 3.4 QUIET NO_MODULE)
+sym_report(Eigen "${Eigen3_FOUND}" "${Eigen3_VERSION}"
+           "no gemm on thread, check and sim with data, and fewer tests (package libeigen3-dev)")
 
 # --- Tests and benchmarks ------------------------------------------------------------------------
 if(BUILD_TESTING)
@@ -136,7 +147,4 @@ if(BUILD_TESTING)
   find_package(benchmark QUIET CONFIG)
   sym_report("Google Benchmark" "${benchmark_FOUND}" "${benchmark_VERSION}"
              "no *_bench programs (package libbenchmark-dev)")
-  find_package(Eigen3 3.4 QUIET NO_MODULE)
-  sym_report(Eigen "${Eigen3_FOUND}" "${Eigen3_VERSION}"
-             "tests that compare with its results are left out (package libeigen3-dev)")
 endif()

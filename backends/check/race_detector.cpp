@@ -50,9 +50,11 @@ bool known(const Access& x, const Clock& clock) {
   return completed != nullptr && completed->covers(x.pe_order);
 }
 
-bool same_range(const Access& a, const Access& b) {
+// Whether one block's lanes do both in program order, each its own part, though no sync lies
+// between.
+bool lane_by_lane(const Access& a, const Access& b) {
   return a.bytes.begin == b.bytes.begin && a.bytes.size == b.bytes.size &&
-         a.bytes.element == b.bytes.element;
+         a.bytes.element == b.bytes.element && a.piece == b.piece;
 }
 
 std::string where(const Access& access) {
@@ -72,6 +74,7 @@ std::string where(const Access& access) {
 Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write) {
   Access access;
   access.agent = agent.id;
+  access.piece = agent.piece;
   access.write = write;
   access.bytes = bytes;
   access.verb = agent.step.verb;
@@ -98,13 +101,13 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
   access->atomic = atomic;
   const auto ordered = [&](const Access& earlier) {
     if (earlier.agent == agent.id && earlier.order == 0) {
-      return earlier.lane_epoch < mine.lane_epoch || same_range(earlier, *access);
+      return earlier.lane_epoch < mine.lane_epoch || lane_by_lane(earlier, *access);
     }
     return known(earlier, mine.clock);
   };
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
     if (ordered(earlier)) return;
-    if (earlier.agent == agent.id && earlier.order == 0) {
+    if (earlier.agent == agent.id && earlier.order == 0 && !pieces_apart(earlier, *access)) {
       report_missing_sync(earlier, *access);
     } else {
       report_race(earlier, *access, bytes);
@@ -159,7 +162,7 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
     if (earlier.agent != issuer) return known(earlier, *note.clock);
     if (earlier.order == 0) {  // program order, lane by lane
       return earlier.tick <= note.tick &&
-             (earlier.lane_epoch < note.lane_epoch || same_range(earlier, *access));
+             (earlier.lane_epoch < note.lane_epoch || lane_by_lane(earlier, *access));
     }
     if (earlier.order == transfer.order) return true;  // another piece of this transfer
     return known(earlier, *note.clock) || (earlier.to_pe == access->to_pe && earlier.to_pe >= 0 &&
@@ -168,7 +171,8 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
     if (ordered(earlier)) return;
     const bool own_lanes = earlier.agent == issuer && earlier.order == 0 &&
-                           earlier.tick <= note.tick && earlier.lane_epoch == note.lane_epoch;
+                           earlier.tick <= note.tick && earlier.lane_epoch == note.lane_epoch &&
+                           !pieces_apart(earlier, *access);
     if (own_lanes) {
       report_missing_sync(earlier, *access);
     } else {
@@ -223,7 +227,11 @@ void RaceDetector::freed(const fiber::Bytes& bytes) { shadow_.forget(bytes.pe, b
 
 std::string RaceDetector::why_unordered(const Access& earlier, const Access& later) const {
   std::ostringstream text;
-  if (later.order != 0 && earlier.order == 0 && earlier.agent == later.agent) {
+  if (pieces_apart(earlier, later)) {
+    text
+        << "two pieces of one warps() touch the same memory and are unordered: let each write only "
+           "what no other touches";
+  } else if (later.order != 0 && earlier.order == 0 && earlier.agent == later.agent) {
     text
         << "the block's own " << to_string(later.verb)
         << " was still under way; quiet() completes it before its source or destination is touched";
@@ -262,8 +270,12 @@ void RaceDetector::report_race(const Access& earlier, const Access& later,
   std::ostringstream text;
   text << "RACE  " << to_string(earlier.verb) << " vs " << to_string(later.verb) << "  "
        << engine_->memory().name(bytes.space) << " of PE " << bytes.pe;
-  if (bytes.space != fiber::Bytes::local_space)
-    text << " bytes [" << bytes.begin << ", " << bytes.end() << ")";
+  if (bytes.space != fiber::Bytes::local_space) {
+    const std::size_t begin = bytes.space == fiber::Bytes::scratch_space
+                                  ? bytes.begin % fiber::Bytes::scratch_stride
+                                  : bytes.begin;
+    text << " bytes [" << begin << ", " << begin + bytes.size << ")";
+  }
   text << "\n  " << where(earlier) << "\n  " << where(later) << "\n  why    "
        << why_unordered(earlier, later);
   engine_->report({"race", text.str()});
@@ -274,9 +286,11 @@ void RaceDetector::report_missing_sync(const Access& earlier, const Access& late
   key << "sync " << earlier.site.file << earlier.site.line << later.site.file << later.site.line;
   if (!reported_.insert(key.str()).second) return;
   std::ostringstream text;
+  const bool every_lane = earlier.bytes.element == 0 || later.bytes.element == 0;
   text << "MISSING SYNC  " << to_string(earlier.verb) << " then " << to_string(later.verb)
-       << " of one block touch the same memory as different ranges or element types\n  "
-       << where(earlier) << "\n  " << where(later)
+       << " of one block touch the same memory "
+       << (every_lane ? "and every lane reads it" : "as different ranges or element types")
+       << "\n  " << where(earlier) << "\n  " << where(later)
        << "\n  why    the block's lanes are unordered between them; call sync()";
   engine_->report({"missing-sync", text.str()});
 }

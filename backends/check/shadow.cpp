@@ -15,6 +15,20 @@ void Shadow::split(Ranges& ranges, std::size_t at) {
   ranges.emplace_hint(next, at, std::move(right));
 }
 
+// Whether two pieces of the reader's warps() have read already: no other piece could write without
+// a conflict with one of them, and whoever comes after the warps() comes after all its pieces. So
+// what thousands of pieces read is kept twice.
+bool Shadow::stood_for(const Access& access, const std::vector<AccessRef>& reads) {
+  const Access* first = nullptr;
+  if (access.piece == 0 || access.order != 0) return false;
+  for (const AccessRef& read : reads) {
+    if (read->order != 0 || !pieces_apart(*read, access)) continue;
+    if (first != nullptr && first->piece != read->piece) return true;
+    first = read.get();
+  }
+  return false;
+}
+
 void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access,
                     const std::function<bool(const Access&)>& ordered,
                     const std::function<void(const Access&)>& conflict) {
@@ -43,7 +57,7 @@ void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access,
     } else {
       // A read that happens before this one needs no memory: whoever is after this one is after it.
       std::erase_if(here.reads, [&](const AccessRef& read) { return ordered(*read); });
-      here.reads.push_back(access);
+      if (!stood_for(*access, here.reads)) here.reads.push_back(access);
     }
     at = here.end;
     ++cell;

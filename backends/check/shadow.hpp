@@ -19,6 +19,7 @@ struct Access {
   AgentId agent = 0;
   std::uint64_t tick = 0;        // of the agent when it accessed (direct) or issued (transfer)
   std::uint64_t lane_epoch = 0;  // syncs of the block so far (direct)
+  std::uint64_t piece = 0;       // of a warps(), from 1; 0 outside
   std::uint64_t order = 0;       // transfers: among the issuer's; 0 for a direct access
   int to_pe = -1;                // transfers ordered by fences: their target
   std::uint64_t pe_order = 0;
@@ -33,6 +34,11 @@ struct Access {
   const char* launch_name = "";
 };
 using AccessRef = std::shared_ptr<const Access>;
+
+// Whether two pieces of one warps() did them: unordered, whatever they touch.
+inline bool pieces_apart(const Access& a, const Access& b) {
+  return a.agent == b.agent && a.lane_epoch == b.lane_epoch && a.piece != b.piece;
+}
 
 class Shadow {
  public:
@@ -52,6 +58,7 @@ class Shadow {
     std::vector<AccessRef> reads;
   };
   using Ranges = std::map<std::size_t, Cell>;
+  static bool stood_for(const Access& access, const std::vector<AccessRef>& reads);
   static void split(Ranges& ranges, std::size_t at);
   std::map<std::pair<int, int>, Ranges> spaces_;  // (PE, space)
 };

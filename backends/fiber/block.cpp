@@ -2,6 +2,37 @@
 
 namespace sym::fiber {
 
+Bytes FiberBlock::scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const {
+  const std::size_t all = agent_.scratch.size();
+  if (offset > all || bytes > all - offset) {
+    throw Failure("out of bounds: bytes [" + std::to_string(offset) + ", " +
+                  std::to_string(offset + bytes) + ") of a launch with " + std::to_string(all) +
+                  " scratch bytes (LaunchConfig::scratch_bytes)");
+  }
+  if (offset % element != 0) {
+    throw Failure("scratch: offset " + std::to_string(offset) + " does not suit elements of " +
+                  std::to_string(element) + " bytes");
+  }
+  const std::size_t begin = static_cast<std::size_t>(agent_.id) * Bytes::scratch_stride + offset;
+  return Bytes{agent_.pe,
+               Bytes::scratch_space,
+               begin,
+               bytes,
+               const_cast<std::byte*>(agent_.scratch.data()) + offset,
+               element};
+}
+
+bool FiberBlock::require(bool holds, const char* what, std::uint64_t value, std::uint64_t limit,
+                         Site site) {
+  before(Verb::require, site, 0, -1);
+  if (holds || agent_.failed) return holds;
+  agent_.failed = true;
+  engine_.stop({"refused", "REFUSED " + std::string(what) + ": " + std::to_string(value) +
+                               " against " + std::to_string(limit) + "\n  at     " +
+                               engine_.describe(agent_)});
+  return false;
+}
+
 std::uint64_t* FiberBlock::own(Window<std::uint64_t> table, std::size_t index) const {
   const Bytes bytes = resolve(table, Range{index, 1}, agent_.pe);
   return reinterpret_cast<std::uint64_t*>(bytes.data);

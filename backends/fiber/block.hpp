@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "backends/fiber/engine.hpp"
@@ -15,9 +16,14 @@
 
 namespace sym::fiber {
 
+class FiberPiece;
+
 class FiberBlock {
  public:
-  FiberBlock(Engine& engine, Agent& agent) : engine_(engine), agent_(agent) {}
+  // For one launch. The agent's scratch is made here, and holds rubbish.
+  FiberBlock(Engine& engine, Agent& agent) : engine_(engine), agent_(agent) {
+    agent_.scratch.assign(agent_.scratch_bytes, std::byte{0xA5});
+  }
 
   int pe() const { return agent_.pe; }
   int n_pes() const { return engine_.pes(); }
@@ -96,7 +102,7 @@ class FiberBlock {
                  op);
   }
 
-  template <Operand D, class F, Operand... S>
+  template <sym::Memory D, class F, sym::Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
     using T = typename D::value_type;
     const Range range = at.range;
@@ -104,14 +110,14 @@ class FiberBlock {
     if (range.empty()) return;
     const Bytes to = resolve(dst, range, agent_.pe);
     bool stored = to.data != nullptr;
-    auto read = [&](auto operand) {
+    [[maybe_unused]] const auto source = [&](auto operand) {
       Bytes from = resolve(operand, range, agent_.pe);
       from.element = sizeof(T);  // lanes are cut by the type of the destination
       engine_.access(from, false);
       stored = stored && from.data != nullptr;
       return reinterpret_cast<const typename decltype(operand)::value_type*>(from.data);
     };
-    const std::tuple sources{read(src)...};
+    const std::tuple<const typename S::value_type*...> sources{source(src)...};
     engine_.access(to, true);
     if (!stored) return;
     std::apply(
@@ -121,16 +127,32 @@ class FiberBlock {
         sources);
   }
 
-  template <Operand S, class F>
+  template <sym::Memory S, class F>
   Accumulator<typename S::value_type> sum(S src, Range range, F f, Site site = Site::here()) {
     return fold(
         Verb::sum, src, range, f, [](auto a, auto b) { return Sum{}.combine(a, b); }, site);
   }
-  template <Operand S, class F>
+  template <sym::Memory S, class F>
   Accumulator<typename S::value_type> max(S src, Range range, F f, Site site = Site::here()) {
     return fold(
         Verb::max, src, range, f, [](auto a, auto b) { return Max{}.combine(a, b); }, site);
   }
+
+  template <sym::Memory S>
+  typename S::value_type read(S src, std::size_t index, Site site = Site::here());
+  template <Operand K>
+  void tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site = Site::here());
+  template <Operand K, sym::Memory P>
+  void tally(Scratch<std::uint32_t> counts, K keys, Range range, P places,
+             Site site = Site::here());
+  template <sym::Memory D, sym::Memory S, class F>
+  typename D::value_type scan(D dst, S src, Range range, F f, Site site = Site::here());
+  template <Operand D, class T, class F>
+  void weighted_sum(D dst, Window<T> src, Range range, int n, F term, Site site = Site::here());
+  template <class F>
+  void warps(std::size_t n, F f, Site site = Site::here());
+  bool require(bool holds, const char* what, std::uint64_t value = 0, std::uint64_t limit = 0,
+               Site site = Site::here());
 
   template <Operand S>
   void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,
@@ -189,6 +211,7 @@ class FiberBlock {
   }
 
  private:
+  friend class FiberPiece;
   void before(Verb verb, Site site, std::size_t bytes, int pe) {
     engine_.step({verb, site, bytes, 1, pe, nullptr});
   }
@@ -213,7 +236,33 @@ class FiberBlock {
                  sizeof(T)};
   }
 
-  template <Operand S, class F, class Combine>
+  template <class T>
+  Bytes resolve(Scratch<T> scratch, Range range, int) const {
+    if (range.end() > scratch.count) throw Failure("out of bounds: elements of a scratch array");
+    return scratch_part(scratch.offset_bytes + range.first * sizeof(T), range.count * sizeof(T),
+                        sizeof(T));
+  }
+  // Throws Failure unless the bytes lie in the launch's scratch and the offset suits the element.
+  Bytes scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const;
+
+  template <sym::Memory S>
+  typename S::value_type read_element(S src, std::size_t index);
+  // Both forms of tally, after their step: count(counts, keys) does it.
+  template <Operand K, class F>
+  void tally_keys(Scratch<std::uint32_t> counts, K keys, Range range, F count);
+  // The operands of a weighted_sum that are there, in order, noted in the agent's fetches. A term
+  // may read; the agent is back in `step` after each.
+  template <class T>
+  struct Terms {
+    std::vector<Bytes> from;
+    std::vector<float> weights;
+  };
+  template <class T, class F>
+  Terms<T> terms(Window<T> src, Range range, int n, F term, const Step& step);
+  template <class T>
+  void add_up(const Bytes& to, const Terms<T>& terms);
+
+  template <sym::Memory S, class F, class Combine>
   Accumulator<typename S::value_type> fold(Verb verb, S src, Range range, F f, Combine combine,
                                            Site site) {
     before(verb, site, range.count * sizeof(typename S::value_type), -1);
@@ -241,6 +290,10 @@ class FiberBlock {
   Agent& agent_;
 };
 
-static_assert(Block<FiberBlock>);
+}  // namespace sym::fiber
 
+#include "backends/fiber/block_compute.hpp"
+
+namespace sym::fiber {
+static_assert(Block<FiberBlock>);
 }  // namespace sym::fiber

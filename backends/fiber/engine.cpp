@@ -9,22 +9,45 @@
 namespace sym::fiber {
 
 const char* to_string(Verb verb) {
-  static constexpr const char* names[] = {"host",          "start",       "put",
-                                          "get",           "put_signal",  "put_value",
-                                          "signal",        "wait_until",  "test",
-                                          "fence",         "quiet",       "sync",
-                                          "reduce",        "transform",   "sum",
-                                          "max",           "fetch_add",   "enter",
-                                          "leave",         "put_packets", "receive_packets",
-                                          "reduce_packets"};
+  static constexpr const char* names[] = {"host",
+                                          "start",
+                                          "put",
+                                          "get",
+                                          "put_signal",
+                                          "put_value",
+                                          "signal",
+                                          "wait_until",
+                                          "test",
+                                          "fence",
+                                          "quiet",
+                                          "sync",
+                                          "reduce",
+                                          "transform",
+                                          "sum",
+                                          "max",
+                                          "fetch_add",
+                                          "enter",
+                                          "leave",
+                                          "put_packets",
+                                          "receive_packets",
+                                          "reduce_packets",
+                                          "read",
+                                          "tally",
+                                          "scan",
+                                          "weighted_sum",
+                                          "warps",
+                                          "require",
+                                          "copy",
+                                          "gemm",
+                                          "post",
+                                          "take",
+                                          "record",
+                                          "after"};
   return names[static_cast<int>(verb)];
 }
 
 struct Engine::Launch {
-  int blocks = 1;
-  double weight = 1;
-  const char* name = "";
-  std::function<void(Agent&)> body;
+  Work work;
   std::shared_ptr<const Note> host;  // what the host had done when it launched
   int remaining = 0;
 };
@@ -110,13 +133,17 @@ void Engine::resume(Agent& agent) {
   }
 }
 
-void Engine::step(const Step& step) {
-  Agent& agent = *current_;
-  agent.step = step;
+void Engine::pass(const Step& step) {
+  current_->step = step;
   if (options_.count_sites && step.site.line != 0) {
     std::string file = step.site.file;
     ++statistics_.sites[{file + ":" + std::to_string(step.site.line), to_string(step.verb)}];
   }
+}
+
+void Engine::step(const Step& step) {
+  Agent& agent = *current_;
+  pass(step);
   agent.state = Agent::State::ready;
   policy_.ready(*this, agent);
   agent.fiber->suspend();
@@ -152,13 +179,10 @@ void Engine::stop(Finding finding) {
 
 // --- launches ----------------------------------------------------------------------------------
 
-void Engine::launch(int stream, Agent& host, int blocks, double weight, const char* name,
-                    std::function<void(Agent&)> body) {
+void Engine::launch(Agent& host, Work work) {
+  const int stream = work.stream;
   auto launch = std::make_unique<Launch>();
-  launch->blocks = blocks;
-  launch->weight = weight;
-  launch->name = name;
-  launch->body = std::move(body);
+  launch->work = std::move(work);
   if (observer_ != nullptr) launch->host = observer_->release(host);
   Stream& queue = streams_[static_cast<std::size_t>(host.pe)][stream];
   if (queue.history == nullptr) queue.history = &make_agent(host.pe, stream, -2);
@@ -166,36 +190,47 @@ void Engine::launch(int stream, Agent& host, int blocks, double weight, const ch
   if (queue.queue.size() == 1) start_next_launch(host.pe, stream);
 }
 
+// Operations have an agent of their own: they complete what they move, and no block's transfers.
+Agent& Engine::agent_of(Stream& stream, const Work& work, int pe, int block) {
+  const bool operation = work.queue >= 0;
+  Agent*& agent = operation ? stream.worker : stream.blocks[block];
+  if (agent == nullptr) {
+    agent = &make_agent(pe, work.stream, block);
+    agent->queue = work.queue;
+    // What an operation calls is not ours, and may want more stack than a block.
+    agent->fiber = std::make_unique<Fiber>(operation ? host_stacks_ : stacks_);
+  }
+  return *agent;
+}
+
 void Engine::start_next_launch(int pe, int stream) {
   Stream& queue = streams_[static_cast<std::size_t>(pe)][stream];
   Launch& launch = *queue.queue.front();
-  launch.remaining = launch.blocks;
-  const int number = ++launches_begun_[static_cast<std::size_t>(pe)];
+  const Work& work = launch.work;
+  launch.remaining = work.blocks;
+  int& number = launches_begun_[static_cast<std::size_t>(pe)];
+  if (work.queue < 0) ++number;
   std::shared_ptr<const Note> history;
   if (observer_ != nullptr) history = observer_->release(*queue.history);
-  for (int block = 0; block < launch.blocks; ++block) {
-    Agent*& agent = queue.blocks[block];
-    if (agent == nullptr) {
-      agent = &make_agent(pe, stream, block);
-      agent->fiber = std::make_unique<Fiber>(stacks_);
-    }
-    agent->blocks = launch.blocks;
-    agent->weight = launch.weight;
-    agent->launch = number;
-    agent->launch_name = launch.name;
-    agent->step = Step{Verb::start, {}, 0, 0, -1, nullptr};
+  for (int block = 0; block < work.blocks; ++block) {
+    Agent& agent = agent_of(queue, work, pe, block);
+    agent.blocks = work.blocks;
+    agent.weight = work.weight;
+    agent.scratch_bytes = work.scratch_bytes;
+    agent.launch = number;
+    agent.launch_name = work.name;
+    agent.step = work.step;
     if (observer_ != nullptr) {
-      observer_->acquire(*agent, history);
-      observer_->acquire(*agent, launch.host);
-      observer_->synced(*agent);
+      observer_->acquire(agent, history);
+      observer_->acquire(agent, launch.host);
+      observer_->synced(agent);
     }
-    Agent* self = agent;
-    agent->fiber->start([this, self, &launch, pe, stream] {
-      run_body(*self, [&] { launch.body(*self); });
-      block_ended(*self, pe, stream);
+    agent.fiber->start([this, &agent, &launch, pe, stream] {
+      run_body(agent, [&] { launch.work.body(agent); });
+      block_ended(agent, pe, stream);
     });
-    agent->state = Agent::State::ready;
-    policy_.ready(*this, *agent);
+    agent.state = Agent::State::ready;
+    policy_.ready(*this, agent);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,7 +26,9 @@ namespace sym::fiber {
 // clang-format off
 enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_until, test, fence, quiet,
                   sync, reduce, transform, sum, max, fetch_add, enter, leave,
-                  put_packets, receive_packets, reduce_packets };
+                  put_packets, receive_packets, reduce_packets,
+                  read, tally, scan, weighted_sum, warps, require,
+                  copy, gemm, post, take, record, after };
 // clang-format on
 const char* to_string(Verb verb);
 
@@ -37,6 +40,7 @@ struct Step {
   int operands = 1;       // local sources read beside it
   int pe = -1;            // the peer, where there is one
   const Team* team = nullptr;
+  std::size_t m = 0, n = 0, k = 0;  // gemm
 };
 
 // What an observer keeps with an agent, a transfer or a signal.
@@ -46,6 +50,13 @@ struct Note {
 
 struct Transfer;
 
+// What Queue::record makes: that a queue has come to a place, and what it had done by then.
+struct Event {
+  bool done = false;
+  std::shared_ptr<const Note> note;
+  std::vector<struct Agent*> waiters;
+};
+
 // A 64-bit counter that peers signal. Kept apart from payload memory: always exact.
 struct Word {
   struct Arrival {
@@ -53,8 +64,9 @@ struct Word {
     std::shared_ptr<const Note> note;
   };
   std::uint64_t value = 0;
-  std::deque<Arrival> arrivals;    // delivered, not yet acquired by the word's waiters
-  std::vector<Transfer*> pending;  // issued signals, in issue order
+  std::deque<Arrival> arrivals;        // delivered, not yet acquired by the word's waiters
+  std::uint64_t posts = 0, takes = 0;  // of a flag of Posts: issued, and ended
+  std::vector<Transfer*> pending;      // issued signals, in issue order
   struct Waiter {
     struct Agent* agent = nullptr;
     std::uint64_t target = 0;  // what it needs, compared after `shift`
@@ -81,6 +93,7 @@ struct Agent {
   int blocks = 1;
   double weight = 1;  // blocks of the launch that this fibre stands for
   int launch = 0;     // launches started on the PE so far, this one included
+  int queue = -1;     // >= 0: runs the operations of this queue that are no launches
   const char* launch_name = "host";
 
   enum class State { idle, ready, running, blocked } state = State::idle;
@@ -90,11 +103,13 @@ struct Agent {
   std::size_t incoming = 0;  // signals on their way to those words
   std::vector<std::pair<WordId, Word*>> words;
   bool on_quiet = false;
+  bool payload_only = false;  // ... but not on its signals
   std::function<bool()> host_ready;
   std::string host_reason;
 
-  std::vector<Transfer*> outstanding;  // in issue order
-  std::uint64_t issued = 0;            // transfers so far
+  std::list<Transfer*> outstanding;  // in issue order
+  std::size_t payloads = 0;          // ... that are no signals
+  std::uint64_t issued = 0;          // transfers so far
   struct ToPe {
     std::uint64_t issued = 0;       // puts and signals to this PE so far
     std::uint64_t fenced = 0;       // ... of them before the last fence
@@ -103,6 +118,20 @@ struct Agent {
   };
   std::map<int, ToPe> to_pe;
   bool failed = false;
+
+  // Blocks: their Scratch, made and filled with rubbish when the launch begins.
+  std::size_t scratch_bytes = 0;
+  std::vector<std::byte> scratch;
+  // The piece of warps() that runs now, from 1; 0 outside.
+  std::uint64_t piece = 0;
+  // From after the first of the two Verb::warps steps of a call until the second has been passed:
+  // the second one is the step that comes while this is true. Transfers between them pass no step
+  // of their own.
+  bool in_warps = false;
+  // What weighted_sum reads from each PE, this one included, as (pe, bytes) with no PE twice. Whole
+  // when its step comes; within warps it adds up until the second Verb::warps step. Cleared after.
+  std::vector<std::pair<int, std::size_t>> fetches;
+
   std::unique_ptr<Note> note;
   std::unique_ptr<Fiber> fiber;
 };
@@ -129,6 +158,7 @@ struct Transfer {
   std::uint64_t fence_epoch = 0;
   int target() const { return kind == Kind::signal ? word_id.pe : dst.pe; }
   std::shared_ptr<Note> note;
+  std::list<Transfer*>::iterator place;  // among the issuer's outstanding ones
 };
 
 class Engine;
@@ -187,6 +217,19 @@ struct EngineOptions {
   bool count_sites = false;
 };
 
+// What a stream of a PE runs at a time: a kernel's blocks, or one operation of a queue.
+struct Work {
+  int stream = 0;
+  const char* name = "";
+  int blocks = 1;
+  double weight = 1;
+  std::size_t scratch_bytes = 0;
+  std::function<void(Agent&)> body;
+  // Operations: the queue as the program knows it, and the step that the body begins behind.
+  int queue = -1;
+  Step step = {Verb::start, {}, 0, 0, -1, nullptr};
+};
+
 class Engine {
  public:
   Engine(EngineOptions options, Policy& policy, Observer* observer);
@@ -200,6 +243,8 @@ class Engine {
   Agent& current() { return *current_; }
   // The decision point before a verb.
   void step(const Step& step);
+  // As step, but nothing else may happen in between: a verb of a piece of warps.
+  void pass(const Step& step);
   void access(const Bytes& bytes, bool write, bool atomic = false);
   void synced();
   void put(const Bytes& src, const Bytes& dst, Transfer::Kind kind);
@@ -211,6 +256,7 @@ class Engine {
   void packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value);
   void fence(int pe);
   void quiet();
+  void quiet_copies();  // payloads only: signals may still be on their way
   struct Want {
     WordId id;
     std::uint64_t value = 0;
@@ -220,11 +266,17 @@ class Engine {
   // Blocks until every wanted word is reached, then acquires what was counted.
   void wait(const std::vector<Want>& wants);
   std::uint64_t test(const WordId& id);
+  // Flags of Posts. A word of them counts; that each post is taken before the next is checked here.
+  void post(const WordId& id);
+  void take(const WordId& id);
+  // What the agent has done so far is what `event` stands for, and whoever waits for it goes on.
+  void record(Event& event);
+  // Blocks until it is recorded, and acquires it. `reason` is for the report of a deadlock.
+  void after(Event& event, const std::string& reason);
   Word& word(const WordId& id);
 
   // Host side of a PE.
-  void launch(int stream, Agent& host, int blocks, double weight, const char* name,
-              std::function<void(Agent&)> body);
+  void launch(Agent& host, Work work);
   void synchronize(Agent& host, int stream);  // -1: all streams
   // All PEs' hosts meet; `complete` also waits for every transfer of theirs.
   void host_barrier(Agent& host, const std::string& what, bool complete);
@@ -258,11 +310,13 @@ class Engine {
   struct Stream {
     std::deque<std::unique_ptr<Launch>> queue;
     std::map<int, Agent*> blocks;
+    Agent* worker = nullptr;   // runs operations
     Agent* history = nullptr;  // never runs: its note holds what the stream has done so far
   };
   Agent& make_agent(int pe, int stream, int block);
   Transfer& issue(Transfer transfer, int ordered_to);
   void start_next_launch(int pe, int stream);
+  Agent& agent_of(Stream& stream, const Work& work, int pe, int block);
   void block_ended(Agent& agent, int pe, int stream);
   void block_until_woken(Agent& agent);
   void wake(Agent& agent);
@@ -273,6 +327,7 @@ class Engine {
   void run_body(Agent& agent, const std::function<void()>& body);
   void explain_deadlock();
   std::string waiting_for(const Agent& agent) const;
+  std::string who_could_post(const WordId& id, const Word& word) const;
   std::string who_could_signal(const Agent& agent, const WordId& id, const Word& word) const;
 
   EngineOptions options_;

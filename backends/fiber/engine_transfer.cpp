@@ -11,6 +11,9 @@ namespace {
 std::uint64_t key_of(const WordId& id) {
   return (static_cast<std::uint64_t>(id.space) << 40) | id.index;
 }
+bool is_quiet(const Agent& agent) {
+  return agent.payload_only ? agent.payloads == 0 : agent.outstanding.empty();
+}
 bool is_ordered(const Transfer& transfer) {
   return transfer.kind != Transfer::Kind::get && !transfer.packet;
 }
@@ -41,7 +44,8 @@ Transfer& Engine::issue(Transfer transfer, int ordered_to) {
   auto owned = std::make_unique<Transfer>(std::move(transfer));
   Transfer& issued = *owned;
   transfers_.emplace(issued.id, std::move(owned));
-  agent.outstanding.push_back(&issued);
+  issued.place = agent.outstanding.insert(agent.outstanding.end(), &issued);
+  if (issued.kind != Transfer::Kind::signal) ++agent.payloads;
   ++outstanding_[static_cast<std::size_t>(agent.pe)];
   ++statistics_.transfers;
   return issued;
@@ -125,11 +129,17 @@ void Engine::fence(int pe) {
 
 void Engine::quiet() {
   Agent& agent = *current_;
-  if (!agent.outstanding.empty()) {
+  if (!is_quiet(agent)) {
     agent.on_quiet = true;
     block_until_woken(agent);
   }
   if (observer_ != nullptr) observer_->completed(agent);
+}
+
+void Engine::quiet_copies() {
+  current_->payload_only = true;
+  quiet();
+  current_->payload_only = false;
 }
 
 bool Engine::eligible(const Transfer& transfer) const {
@@ -190,12 +200,12 @@ void Engine::finished(Transfer& transfer) {
     while (!undelivered.empty() && undelivered.front().second == 0) undelivered.pop_front();
   }
   if (transfer.follower != nullptr) transfer.follower->payload = nullptr;
-  const auto last = std::find(issuer.outstanding.rbegin(), issuer.outstanding.rend(), &transfer);
-  issuer.outstanding.erase(std::next(last).base());
+  issuer.outstanding.erase(transfer.place);
+  if (transfer.kind != Transfer::Kind::signal) --issuer.payloads;
   const auto pe = static_cast<std::size_t>(issuer.pe);
   --outstanding_[pe];
   transfers_.erase(transfer.id);
-  if (issuer.outstanding.empty() && issuer.on_quiet) {
+  if (issuer.on_quiet && is_quiet(issuer)) {
     issuer.on_quiet = false;
     wake(issuer);
   }

@@ -113,6 +113,7 @@ std::byte* Memory::local(int pe, std::size_t bytes) {
 
 std::string Memory::name(int space) const {
   if (space == Bytes::local_space) return "local memory";
+  if (space == Bytes::scratch_space) return "scratch";
   const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
   return std::string(allocation.segment == Segment::control ? "control" : "payload") +
          " allocation #" + std::to_string(space);

@@ -13,15 +13,18 @@
 namespace sym::fiber {
 
 // A range of somebody's memory. `space` is an allocation of the heap, with `begin` its byte offset
-// in it; or `local_space`: ordinary memory of the PE, with `begin` an address.
+// in it; `local_space`: ordinary memory of the PE, with `begin` an address; or `scratch_space`: the
+// scratch of one block, with `begin` the block's agent times `scratch_stride` and the offset in it.
 struct Bytes {
   static constexpr int local_space = -1;
+  static constexpr int scratch_space = -2;
+  static constexpr std::size_t scratch_stride = std::size_t{1} << 32;
   int pe = 0;
   int space = local_space;
   std::size_t begin = 0;
   std::size_t size = 0;
   std::byte* data = nullptr;  // null: no storage (a run without data)
-  std::uint32_t element = 1;  // bytes of an element
+  std::uint32_t element = 1;  // bytes of an element; 0: every lane of the block touches all of it
 
   std::size_t end() const { return begin + size; }
   Bytes part(std::size_t first, std::size_t bytes) const;

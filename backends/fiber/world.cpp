@@ -71,16 +71,13 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   return channel;
 }
 
-void FiberWorld::begin(const LaunchConfig& config, Body body) {
-  if (config.blocks < 1) throw UsageError("launch: blocks must be at least 1");
-  if (capturing_) {
-    graphs_.back().push_back({config, std::move(body)});
-    return;
-  }
-  const bool merge = config.symmetric && shared_.fibres > 0 && shared_.fibres < config.blocks;
-  const int fibres = merge ? shared_.fibres : config.blocks;
-  engine().launch(config.stream, host_, fibres, static_cast<double>(config.blocks) / fibres,
-                  config.name, std::move(body));
+FiberQueue& FiberWorld::queue(int number) {
+  return queues_.try_emplace(number, streams_, number).first->second;
+}
+
+Posts FiberWorld::posts(std::size_t slots) {
+  const auto lanes = static_cast<std::size_t>(n_pes());
+  return Posts{allocate_control<std::uint64_t>(slots * lanes), slots, n_pes()};
 }
 
 void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
@@ -96,27 +93,6 @@ void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
     std::memcpy(bytes.data, host, bytes.size);
   } else {
     std::memcpy(host, bytes.data, bytes.size);
-  }
-}
-
-void FiberWorld::begin_capture() {
-  if (capturing_) throw UsageError("begin_capture: a capture is under way; end it first");
-  capturing_ = true;
-  graphs_.emplace_back();
-}
-
-GraphId FiberWorld::end_capture() {
-  if (!capturing_) throw UsageError("end_capture: no capture is under way");
-  capturing_ = false;
-  return GraphId{static_cast<int>(graphs_.size()) - 1};
-}
-
-void FiberWorld::replay(GraphId graph) {
-  if (graph.index < 0 || static_cast<std::size_t>(graph.index) >= graphs_.size()) {
-    throw UsageError("replay: no such graph");
-  }
-  for (const Captured& launch : graphs_[static_cast<std::size_t>(graph.index)]) {
-    begin(launch.config, launch.body);
   }
 }
 

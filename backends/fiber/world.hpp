@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/fiber/block.hpp"
+#include "backends/fiber/queue.hpp"
 #include "core/world.hpp"
 
 namespace sym::fiber {
@@ -27,7 +28,10 @@ struct SharedWorld {
 class FiberWorld {
  public:
   FiberWorld(SharedWorld& shared, int pe)
-      : shared_(shared), host_(shared.engine.current()), pe_(pe) {}
+      : shared_(shared),
+        host_(shared.engine.current()),
+        pe_(pe),
+        streams_(shared.engine, host_, shared.fibres) {}
   FiberWorld(const FiberWorld&) = delete;
   FiberWorld& operator=(const FiberWorld&) = delete;
 
@@ -73,17 +77,17 @@ class FiberWorld {
 
   template <class Kernel>
   void launch(const LaunchConfig& config, Kernel kernel) {
-    begin(config, [this, kernel](Agent& agent) {
-      FiberBlock block(engine(), agent);
-      kernel(block);
-    });
+    queue(config.stream).launch(config, kernel);
   }
+  // Throws UsageError for a number that no queue can have.
+  FiberQueue& queue(int number);
+  Posts posts(std::size_t slots);
   void synchronize() { engine().synchronize(host_, -1); }
   void barrier() { engine().host_barrier(host_, "barrier", false); }
 
-  void begin_capture();
-  GraphId end_capture();
-  void replay(GraphId graph);
+  void begin_capture() { streams_.begin_capture(); }
+  GraphId end_capture() { return streams_.end_capture(); }
+  void replay(GraphId graph) { streams_.replay(graph); }
   void recover();
 
   double mark_us() {
@@ -93,15 +97,9 @@ class FiberWorld {
   bool moves_data() const { return engine().memory().payload_storage(); }
 
  private:
-  using Body = std::function<void(Agent&)>;
-  struct Captured {
-    LaunchConfig config;
-    Body body;
-  };
   Engine& engine() const { return shared_.engine; }
   std::size_t allocate_bytes(Segment segment, std::size_t count, std::size_t element);
   void free_bytes(Segment segment, std::size_t offset);
-  void begin(const LaunchConfig& config, Body body);
   void copy(const Bytes& bytes, void* host, bool write);
 
   template <class T>
@@ -126,8 +124,8 @@ class FiberWorld {
   std::size_t allocations_ = 0;
   std::size_t frees_ = 0;
   std::vector<std::unique_ptr<std::vector<int>>> teams_;
-  std::vector<std::vector<Captured>> graphs_;
-  bool capturing_ = false;
+  Streams streams_;
+  std::map<int, FiberQueue> queues_;
   std::vector<Channel> channels_;
 };
 

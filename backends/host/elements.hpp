@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "core/types.hpp"
@@ -61,6 +63,47 @@ Accumulator<T> fold(const T* source, std::size_t n, F f, Fold combine) {
     }
   }
   return total[0];
+}
+
+// Block::tally: counts[k] += how many of keys[0, n) are k, for k in 0..bins-1.
+template <class K>
+void tally(std::uint32_t* counts, std::size_t bins, const K* keys, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (keys[i] >= 0 && static_cast<std::size_t>(keys[i]) < bins) ++counts[keys[i]];
+  }
+}
+// ... and what each key found.
+template <class K, class P>
+void tally(std::uint32_t* counts, std::size_t bins, const K* keys, std::size_t n, P* places) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (keys[i] < 0 || static_cast<std::size_t>(keys[i]) >= bins) continue;
+    places[i] = static_cast<P>(counts[keys[i]]++);
+  }
+}
+
+// Block::scan: dst[i] = f(src[0]) + ... + f(src[i - 1]); returns the sum of all. dst may be src.
+template <class D, class S, class F>
+D scan(D* dst, const S* src, std::size_t n, F f) {
+  D total = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const D value = static_cast<D>(f(src[i]));
+    dst[i] = total;
+    total = static_cast<D>(total + value);
+  }
+  return total;
+}
+
+// Block::weighted_sum: dst[i] = fma(weights[j], sources[j][i], ...) over j in order, from 0.
+template <class T>
+void weighted_sum(T* dst, std::span<const T* const> sources, std::span<const float> weights,
+                  std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    Accumulator<T> total = 0;
+    for (std::size_t j = 0; j < sources.size(); ++j) {
+      total = std::fma(static_cast<Accumulator<T>>(weights[j]), widen(sources[j][i]), total);
+    }
+    dst[i] = narrow<T>(total);
+  }
 }
 
 }  // namespace sym::host

@@ -25,7 +25,7 @@ libraries='
 ^nvshmem                                                    ^backends/ibgda/
 ^nlohmann/                                                  ^(models|sim|experiments|tests)/
 ^(CLI|fmt)/                                                 ^experiments/
-^Eigen/                                                     ^(experiments|tests)/
+^Eigen/                                                     ^(experiments|tests|backends/host)/
 ^(gtest|gmock)/                                             ^tests/
 ^benchmark/                                                 _bench[.]cpp$
 '

@@ -1,0 +1,47 @@
+// The engine's part in a PE's queues: flags that are posted and taken, and marks.
+#include <utility>
+
+#include "backends/fiber/engine.hpp"
+
+namespace sym::fiber {
+
+// Delivery is free to come at any time, so a flag that is not taken when the next post is issued
+// can be lost, whether or not it is in this run.
+void Engine::post(const WordId& id) {
+  Word& flag = word(id);
+  if (flag.posts++ != flag.takes) {
+    stop({"post", "POST the flag of slot " + std::to_string(id.slot) + " at PE " +
+                      std::to_string(id.pe) + " has not been taken\n  at     " +
+                      describe(*current_)});
+  }
+  signal(id, 1, false, false);
+}
+
+void Engine::take(const WordId& id) {
+  Word& flag = word(id);
+  if (!flag.waiters.empty()) {
+    stop({"take", "TAKE two wait for the flag of PE " + std::to_string(id.lane) + " of slot " +
+                      std::to_string(id.slot) + "\n  at     " + describe(*current_) +
+                      "\n  at     " + describe(*flag.waiters.front().agent)});
+  }
+  wait({{id, flag.takes + 1, 0, true}});
+  ++flag.takes;
+}
+
+void Engine::record(Event& event) {
+  if (observer_ != nullptr) event.note = observer_->release(*current_);
+  event.done = true;
+  for (Agent* waiter : std::exchange(event.waiters, {})) wake(*waiter);
+}
+
+void Engine::after(Event& event, const std::string& reason) {
+  Agent& agent = *current_;
+  if (!event.done) {
+    event.waiters.push_back(&agent);
+    agent.host_reason = reason;
+    block_until_woken(agent);
+  }
+  if (observer_ != nullptr) observer_->acquire(agent, event.note);
+}
+
+}  // namespace sym::fiber
