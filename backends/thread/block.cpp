@@ -14,6 +14,40 @@ void ThreadBlock::fail(const std::string& what, Site site) {
   pe_failed_.store(true, std::memory_order_relaxed);
 }
 
+std::byte* ThreadBlock::scratch_at(Elements scratch, Range range, Site site) {
+  const std::size_t offset = scratch.offset_bytes;
+  const bool inside = range.first <= scratch.count && range.count <= scratch.count - range.first &&
+                      offset <= scratch_.size() &&
+                      range.end() <= (scratch_.size() - offset) / scratch.size_bytes;
+  if (!inside) {
+    fail("out of bounds: elements " + std::to_string(range.first) + " to " +
+             std::to_string(range.end()) + " of a scratch of " + std::to_string(scratch.count) +
+             " elements of " + std::to_string(scratch.size_bytes) + " bytes from byte " +
+             std::to_string(offset) + " on, of a launch with " + std::to_string(scratch_.size()) +
+             " scratch bytes",
+         site);
+    return nullptr;
+  }
+  if (offset % scratch.size_bytes != 0) {
+    fail("misaligned: a scratch of elements of " + std::to_string(scratch.size_bytes) +
+             " bytes begins at byte " + std::to_string(offset),
+         site);
+    return nullptr;
+  }
+  return scratch_.data() + offset + range.first * scratch.size_bytes;
+}
+
+bool ThreadBlock::require(bool holds, const char* what, std::uint64_t value, std::uint64_t limit,
+                          Site site) {
+  if (failed()) return holds;
+  if (!holds) {
+    fail("REFUSED " + std::string(what) + ": " + std::to_string(value) + " against " +
+             std::to_string(limit),
+         site);
+  }
+  return holds;
+}
+
 std::uint64_t* ThreadBlock::word(const Signals& signals, Slot at, int pe, Site site) {
   if (at.slot >= signals.slots) {
     fail("out of bounds: signal slot " + std::to_string(at.slot) + " of " +

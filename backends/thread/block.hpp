@@ -25,9 +25,14 @@ class ThreadBlock {
     int index = 0;
     int count = 1;
     const char* launch_name = "";
+    std::size_t scratch_bytes = 0;
   };
   ThreadBlock(Shared& shared, Verdict& verdict, std::atomic<bool>& pe_failed, Place place)
-      : shared_(shared), verdict_(verdict), pe_failed_(pe_failed), place_(place) {}
+      : shared_(shared),
+        verdict_(verdict),
+        pe_failed_(pe_failed),
+        place_(place),
+        scratch_(place.scratch_bytes, std::byte{0xA5}) {}  // poison: its first value is undefined
 
   int pe() const { return place_.pe; }
   int n_pes() const { return shared_.options.pes; }
@@ -89,7 +94,7 @@ class ThreadBlock {
     host::reduce(to, std::span<const T* const>(sources), range.count, op);
   }
 
-  template <Operand D, class F, Operand... S>
+  template <Memory D, class F, Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
     auto* to = address(dst, at.range, place_.pe, at.site);
     const std::tuple sources{read_address(src, at.range, at.site)...};
@@ -97,13 +102,13 @@ class ThreadBlock {
     std::apply([&](auto... from) { host::transform(to, at.range.count, f, from...); }, sources);
   }
 
-  template <Operand S, class F>
+  template <Memory S, class F>
   Accumulator<typename S::value_type> sum(S src, Range range, F f, Site site = Site::here()) {
     const auto* from = read_address(src, range, site);
     if (failed()) return {};
     return host::fold(from, range.count, f, [](auto a, auto b) { return Sum{}.combine(a, b); });
   }
-  template <Operand S, class F>
+  template <Memory S, class F>
   Accumulator<typename S::value_type> max(S src, Range range, F f, Site site = Site::here()) {
     const auto* from = read_address(src, range, site);
     if (failed()) return {};
@@ -143,6 +148,22 @@ class ThreadBlock {
     return std::atomic_ref<T>(*to).fetch_add(value, std::memory_order_relaxed);
   }
 
+  template <Memory S>
+  typename S::value_type read(S src, std::size_t index, Site site = Site::here());
+  template <Operand K>
+  void tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site = Site::here());
+  template <Operand K, Memory P>
+  void tally(Scratch<std::uint32_t> counts, K keys, Range range, P places,
+             Site site = Site::here());
+  template <Memory D, Memory S, class F>
+  typename D::value_type scan(D dst, S src, Range range, F f, Site site = Site::here());
+  template <Operand D, class T, class F>
+  void weighted_sum(D dst, Window<T> src, Range range, int n, F term, Site site = Site::here());
+  template <class F>
+  void warps(std::size_t n, F piece, Site = {});
+  bool require(bool holds, const char* what, std::uint64_t value = 0, std::uint64_t limit = 0,
+               Site site = Site::here());
+
  private:
   // The address of a range, or null after failing the block because it is out of bounds.
   template <class T>
@@ -154,11 +175,24 @@ class ThreadBlock {
     return reinterpret_cast<T*>(at);
   }
   template <class T>
-  auto address(Local<T> local, Range range, int, Site site) {
-    if (range.end() > local.count) fail("out of bounds: elements of a local array", site);
+  std::remove_const_t<T>* address(Local<T> local, Range range, int, Site site) {
+    if (range.end() > local.count) {
+      fail("out of bounds: elements of a local array", site);
+      return nullptr;
+    }
     return const_cast<std::remove_const_t<T>*>(local.data) + range.first;
   }
-  template <Operand S>
+  template <class T>
+  T* address(Scratch<T> scratch, Range range, int, Site site) {
+    return reinterpret_cast<T*>(
+        scratch_at({scratch.offset_bytes, scratch.count, sizeof(T)}, range, site));
+  }
+  // Elements of a Scratch, as what is not a template sees them.
+  struct Elements {
+    std::size_t offset_bytes, count, size_bytes;
+  };
+  std::byte* scratch_at(Elements scratch, Range range, Site site);
+  template <Memory S>
   const typename S::value_type* read_address(S src, Range range, Site site) {
     return address(src, range, place_.pe, site);
   }
@@ -178,8 +212,9 @@ class ThreadBlock {
   Verdict& verdict_;
   std::atomic<bool>& pe_failed_;
   Place place_;
+  std::vector<std::byte> scratch_;
 };
 
-static_assert(Block<ThreadBlock>);
-
 }  // namespace sym::thread
+
+#include "backends/thread/block_compute.hpp"

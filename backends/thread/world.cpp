@@ -1,50 +1,17 @@
 #include "backends/thread/world.hpp"
 
 #include <algorithm>
-#include <condition_variable>
+#include <chrono>
 #include <cstring>
 #include <exception>
+#include <string>
+#include <thread>
 
 namespace sym::thread {
 
-// Launches in order, on a thread of its own.
-class ThreadWorld::Stream {
- public:
-  Stream() : worker_([this](const std::stop_token& stop) { work(stop); }) {}
+ThreadWorld::ThreadWorld(Shared& shared, int pe) : state_(shared, pe) {}
 
-  void push(std::function<void()> launch) {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(launch));
-    changed_.notify_all();
-  }
-  void drain() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return queue_.empty(); });
-  }
-
- private:
-  void work(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return !queue_.empty(); })) {
-      const std::function<void()> launch = queue_.front();
-      lock.unlock();
-      launch();
-      lock.lock();
-      queue_.pop_front();  // only now: drain() waits for the end, not for the beginning
-      changed_.notify_all();
-    }
-  }
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<std::function<void()>> queue_;
-  std::jthread worker_;  // last: it uses the others, and is joined before they end
-};
-
-ThreadWorld::ThreadWorld(Shared& shared, int pe) : shared_(shared), pe_(pe) {}
-
-ThreadWorld::~ThreadWorld() {
-  for (auto& [number, stream] : streams_) stream->drain();
-}
+ThreadWorld::~ThreadWorld() { state_.streams.drain(); }
 
 Team ThreadWorld::team(const std::vector<int>& members) {
   for (int member : members) {
@@ -55,22 +22,23 @@ Team ThreadWorld::team(const std::vector<int>& members) {
     }
   }
   teams_.push_back(std::make_unique<std::vector<int>>(members));
-  return Team::listed(pe_, teams_.back()->data(), static_cast<int>(members.size()));
+  return Team::listed(pe(), teams_.back()->data(), static_cast<int>(members.size()));
 }
 
 std::size_t ThreadWorld::allocate_bytes(std::size_t count, std::size_t element) {
   synchronize();
-  shared_.meeting.meet(
-      pe_,
+  Shared& shared = state_.shared;
+  meet(
       "allocate of " + std::to_string(count) + " elements of " + std::to_string(element) + " bytes",
-      [&] { shared_.allocated = shared_.heap.allocate(count * element); });
-  return shared_.allocated;
+      [&] { shared.allocated = shared.heap.allocate(count * element); });
+  return shared.allocated;
 }
 
 void ThreadWorld::free_bytes(std::size_t offset) {
   synchronize();
-  shared_.meeting.meet(pe_, "free of offset " + std::to_string(offset),
-                       [&] { shared_.heap.free(offset); });
+  meet("free of offset " + std::to_string(offset), [&] { state_.shared.heap.free(offset); });
+  // recover() must not clear what the next owner of the memory has there.
+  std::erase_if(posts_, [&](const Posts& posts) { return posts.words.offset_bytes == offset; });
 }
 
 Channel ThreadWorld::channel(const ChannelRequest& request) {
@@ -102,99 +70,56 @@ Channel ThreadWorld::channel(const ChannelRequest& request) {
   return channel;
 }
 
-void ThreadWorld::run_blocks(const LaunchConfig& config, const Body& body) {
-  std::vector<std::jthread> blocks;
-  for (int index = 0; index < config.blocks; ++index) {
-    blocks.emplace_back([this, &config, &body, index] {
-      ThreadBlock block(shared_, verdict_, failed_, {pe_, index, config.blocks, config.name});
-      try {
-        body(block);
-      } catch (const std::exception& error) {
-        verdict_.set(std::string("exception in ") + config.name + ": " + error.what());
-        failed_ = true;
-      }
-    });
-  }
+ThreadQueue& ThreadWorld::queue(int number) {
+  Streams::require_number(number);
+  return queues_.try_emplace(number, state_, number).first->second;
 }
 
-void ThreadWorld::begin(const LaunchConfig& config, Body body) {
-  if (config.blocks < 1) throw UsageError("launch: blocks must be at least 1");
-  constexpr int most_threads = 4096;
-  if (config.blocks > most_threads / n_pes()) {
-    throw UsageError("launch: " + std::to_string(config.blocks) + " blocks on each of " +
-                     std::to_string(n_pes()) + " PEs; a thread world runs at most " +
-                     std::to_string(most_threads) + " blocks at a time");
-  }
-  if (capturing_) {
-    graphs_.back().push_back({config, std::move(body)});
-    return;
-  }
-  throw_verdict();
-  auto& stream = streams_[config.stream];
-  if (stream == nullptr) stream = std::make_unique<Stream>();
-  stream->push([this, config, body = std::move(body)] { run_blocks(config, body); });
-}
-
-void ThreadWorld::throw_verdict() {
-  if (!failed_) return;
-  const std::lock_guard lock(verdict_.mutex);
-  throw Failure(verdict_.text.value_or("a block failed"));
-}
-
-void ThreadWorld::wait_for_stream(int stream) {
-  const auto found = streams_.find(stream);
-  if (found != streams_.end()) found->second->drain();
+Posts ThreadWorld::posts(std::size_t slots) {
+  Posts posts;
+  posts.words = allocate_control<std::uint64_t>(slots * static_cast<std::size_t>(n_pes()));
+  posts.slots = slots;
+  posts.lanes = n_pes();
+  posts_.push_back(posts);
+  return posts;
 }
 
 void ThreadWorld::synchronize() {
-  for (auto& [number, stream] : streams_) stream->drain();
-  throw_verdict();
+  state_.streams.drain();
+  state_.throw_verdict();
 }
 
 void ThreadWorld::copy(void* to, const void* from, std::size_t bytes) {
-  wait_for_stream(0);
+  state_.streams.drain(0);
   if (bytes != 0) std::memcpy(to, from, bytes);
 }
 
-void ThreadWorld::begin_capture() {
-  if (capturing_) throw UsageError("begin_capture: a capture is under way; end it first");
-  capturing_ = true;
-  graphs_.emplace_back();
-}
-
-GraphId ThreadWorld::end_capture() {
-  if (!capturing_) throw UsageError("end_capture: no capture is under way");
-  capturing_ = false;
-  return GraphId{static_cast<int>(graphs_.size()) - 1};
-}
-
 void ThreadWorld::replay(GraphId graph) {
-  if (graph.index < 0 || static_cast<std::size_t>(graph.index) >= graphs_.size()) {
-    throw UsageError("replay: no such graph");
-  }
-  for (const Captured& launch : graphs_[static_cast<std::size_t>(graph.index)]) {
-    begin(launch.config, launch.body);
-  }
+  state_.throw_verdict();
+  state_.streams.replay(graph);
+}
+
+void ThreadWorld::clear(Window<std::uint64_t> words) {
+  std::fill_n(bytes_of(words, words.count), words.count, std::uint64_t{0});
 }
 
 void ThreadWorld::recover() {
-  for (auto& [number, stream] : streams_) stream->drain();
-  shared_.meeting.meet(pe_, "recover", [] {});
+  state_.streams.drain();
+  meet("recover", [] {});
   for (const Channel& channel : channels_) {
     for (const Signals* signals : {&channel.barriers, &channel.steps, &channel.inbox.lanes}) {
-      for (const auto& table : {signals->words, signals->sent, signals->seen}) {
-        std::fill_n(bytes_of(table, table.count), table.count, std::uint64_t{0});
-      }
+      for (const auto& table : {signals->words, signals->sent, signals->seen}) clear(table);
     }
-    std::fill_n(bytes_of(channel.busy, channel.busy.count), channel.busy.count, std::uint64_t{0});
+    clear(channel.busy);
   }
-  verdict_.text.reset();
-  failed_ = false;
-  shared_.meeting.meet(pe_, "recover, done", [] {});
+  for (const Posts& posts : posts_) clear(posts.words);
+  state_.verdict.text.reset();
+  state_.failed = false;
+  meet("recover, done", [] {});
 }
 
 double ThreadWorld::mark_us() {
-  wait_for_stream(0);
+  state_.streams.drain(0);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::micro>(now).count();
 }

@@ -1,17 +1,13 @@
-// ThreadWorld: PEs as threads of one process, blocks as threads of their own.
+// ThreadWorld: PEs as threads of one process; blocks and queues are threads of their own.
 #pragma once
 
-#include <atomic>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <string>
 #include <vector>
 
-#include "backends/thread/block.hpp"
 #include "backends/thread/meeting.hpp"
+#include "backends/thread/queue.hpp"
 #include "core/world.hpp"
 
 namespace sym::thread {
@@ -23,9 +19,9 @@ class ThreadWorld {
   ThreadWorld(const ThreadWorld&) = delete;
   ThreadWorld& operator=(const ThreadWorld&) = delete;
 
-  int pe() const { return pe_; }
-  int n_pes() const { return shared_.options.pes; }
-  Team team() const { return Team::strided(pe_, 0, 1, n_pes()); }
+  int pe() const { return state_.pe; }
+  int n_pes() const { return state_.shared.options.pes; }
+  Team team() const { return Team::strided(pe(), 0, 1, n_pes()); }
   Team team(const std::vector<int>& members);
 
   template <class T>
@@ -67,49 +63,42 @@ class ThreadWorld {
 
   template <class Kernel>
   void launch(const LaunchConfig& config, Kernel kernel) {
-    begin(config, [kernel](ThreadBlock& block) { kernel(block); });
+    queue(config.stream).launch(config, kernel);
   }
   void synchronize();
   void barrier() {
-    shared_.meeting.meet(pe_, "barrier", [] {});
+    meet("barrier", [] {});
   }
-  void begin_capture();
-  GraphId end_capture();
+  ThreadQueue& queue(int number);
+  Posts posts(std::size_t slots);
+  void begin_capture() { state_.streams.begin_capture(); }
+  GraphId end_capture() { return state_.streams.end_capture(); }
   void replay(GraphId graph);
   void recover();
   double mark_us();
   bool moves_data() const { return true; }
 
  private:
-  using Body = std::function<void(ThreadBlock&)>;
-  struct Captured {
-    LaunchConfig config;
-    Body body;
-  };
-  class Stream;  // launches in order, on a thread of its own
   std::size_t allocate_bytes(std::size_t count, std::size_t element);
   void free_bytes(std::size_t offset);
-  void begin(const LaunchConfig& config, Body body);
-  void run_blocks(const LaunchConfig& config, const Body& body);
-  void wait_for_stream(int stream);
-  void throw_verdict();
+  template <class Once>
+  void meet(const std::string& what, Once once) {
+    state_.shared.meeting.meet(pe(), what, once);
+  }
+  void clear(Window<std::uint64_t> words);
   void copy(void* to, const void* from, std::size_t bytes);
   template <class T>
   T* bytes_of(Window<T> window, std::size_t n) {
     if (n > window.count) throw UsageError("a copy is longer than its window");
-    return reinterpret_cast<T*>(shared_.heap.at(pe_, window.offset_bytes, n * sizeof(T)));
+    return reinterpret_cast<T*>(state_.shared.heap.at(pe(), window.offset_bytes, n * sizeof(T)));
   }
 
-  Shared& shared_;
-  int pe_;
-  Verdict verdict_;
-  std::atomic<bool> failed_{false};
-  std::map<int, std::unique_ptr<Stream>> streams_;
+  PeState state_;
+  std::map<int, ThreadQueue> queues_;
   std::vector<std::unique_ptr<std::vector<int>>> teams_;
   std::vector<std::unique_ptr<std::byte[]>> locals_;
-  std::vector<std::vector<Captured>> graphs_;
-  bool capturing_ = false;
   std::vector<Channel> channels_;
+  std::vector<Posts> posts_;
 };
 
 static_assert(World<ThreadWorld>);
