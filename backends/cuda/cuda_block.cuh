@@ -18,57 +18,18 @@
 
 #include <type_traits>
 
-#include "backends/cuda/failure.hpp"
+#include "backends/cuda/access.cuh"
+#include "backends/cuda/count_lanes.cuh"
 #include "backends/cuda/packets.cuh"
+#include "backends/cuda/report.cuh"
 #include "core/block.hpp"
 
 namespace sym::cuda {
 
-// What is put in the record by the first lane that fails on its PE.
-struct Finding {
-  FailureKind kind;
-  const char* verb;
-  Site site;
-  std::size_t slot = 0;
-  int peer = -1;
-  std::uint64_t expected = 0;
-  std::uint64_t seen = 0;
-};
-
-namespace detail {
-inline __device__ void copy_text(char* to, const char* from, int size) {
-  int i = 0;
-  for (; i + 1 < size && from[i] != 0; ++i) to[i] = from[i];
-  to[i] = 0;
-}
-
-// Out of line: it runs at most once, and every wait would carry a copy.
-inline __device__ __noinline__ void report(const KernelContext& context, Finding finding) {
-  if (atomicCAS(context.failed, 0U, 1U) != 0U) return;
-  FailureRecord& record = *context.record;
-  record.pe = context.pe;
-  record.block = static_cast<int>(blockIdx.x);
-  record.peer = finding.peer;
-  record.line = finding.site.line;
-  record.slot = finding.slot;
-  record.expected = finding.expected;
-  record.seen = finding.seen;
-  record.kernel = context.kernel;
-  copy_text(record.verb, finding.verb, FailureRecord::verb_size);
-  const char* file = finding.site.file;  // the end of a long path says more than its beginning
-  int length = 0;
-  while (file[length] != 0) ++length;
-  if (length >= FailureRecord::text_size) file += length - FailureRecord::text_size + 1;
-  copy_text(record.file, file, FailureRecord::text_size);
-  __threadfence_system();
-  *const_cast<volatile FailureKind*>(&record.kind) = finding.kind;
-}
-}  // namespace detail
-
-class CudaBlock {
+class CudaBlock : private Access {
  public:
   // `context` must be the kernel's own __grid_constant__ parameter. Blocks have whole warps.
-  __device__ __forceinline__ explicit CudaBlock(const KernelContext& context) : context_(context) {
+  __device__ __forceinline__ explicit CudaBlock(const KernelContext& context) : Access(context) {
     if (in_control_warp()) stale_ = ptx::load_relaxed_gpu(context.failed);
   }
   CudaBlock(const CudaBlock&) = delete;
@@ -164,25 +125,51 @@ class CudaBlock {
     const bool aligned = skip % static_cast<unsigned>(wide_unit<T, Shared<T>::elements>) == 0;
     reduce_lanes<T>(own(dst) + range.first, range.count, team.size(), aligned, from, op);
   }
-  template <Operand D, class F, Operand... S>
+  template <Memory D, class F, Memory... S>
   __device__ void transform(D dst, RangeAt where, F f, S... src) {
     if (!admit("transform", where.site, where.range, context_.pe, dst, src...)) return;
     const std::size_t first = where.range.first;
-    map_lanes<typename D::value_type>(
-        own(dst) + first, where.range.count, f,
-        static_cast<const typename S::value_type*>(own(src) + first)...);
+    if constexpr (is_scratch<D> || (is_scratch<S> || ...)) {
+      map_views(view(dst, first), where.range.count, f, view(src, first)...);
+    } else {
+      map_lanes<typename D::value_type>(
+          own(dst) + first, where.range.count, f,
+          static_cast<const typename S::value_type*>(own(src) + first)...);
+    }
   }
-  template <Operand S, class F>
+  template <Memory S, class F>
   __device__ Accumulator<typename S::value_type> sum(S src, Range range, F f,
                                                      Site site = Site::here()) {
     if (!admit("sum", site, range, context_.pe, src)) return {};
-    return fold_lanes<typename S::value_type>(own(src) + range.first, range.count, f, Sum{});
+    return fold_lanes(view(src, range.first), range.count, f, Sum{});
   }
-  template <Operand S, class F>
+  template <Memory S, class F>
   __device__ Accumulator<typename S::value_type> max(S src, Range range, F f,
                                                      Site site = Site::here()) {
     if (!admit("max", site, range, context_.pe, src)) return {};
-    return fold_lanes<typename S::value_type>(own(src) + range.first, range.count, f, Max{});
+    return fold_lanes(view(src, range.first), range.count, f, Max{});
+  }
+  template <Memory S>
+  __device__ typename S::value_type read(S memory, std::size_t index, Site site = Site::here());
+  template <Operand K>
+  __device__ void tally(Scratch<std::uint32_t> counts, K keys, Range range,
+                        Site site = Site::here());
+  template <Operand K, Memory P>
+  __device__ void tally(Scratch<std::uint32_t> counts, K keys, Range range, P places,
+                        Site site = Site::here());
+  template <Memory D, Memory S, class F>
+  __device__ typename D::value_type scan(D dst, S src, Range range, F f, Site site = Site::here());
+  template <Operand D, class T, class F>
+  __device__ void weighted_sum(D dst, Window<T> src, Range range, int n, F term,
+                               Site site = Site::here());
+  template <class F>
+  __device__ void warps(std::size_t n, F f, Site site = Site::here());
+  __device__ __forceinline__ bool require(bool holds, const char* what, std::uint64_t value = 0,
+                                          std::uint64_t limit = 0, Site site = Site::here()) {
+    if (!holds && !failed_) {
+      fail(Finding{FailureKind::refused, "require", site, 0, -1, limit, value, what});
+    }
+    return holds;
   }
   template <Operand S>
   __device__ void put_packets(const Packets& packets, std::size_t slot, S src, Range range,
@@ -211,21 +198,6 @@ class CudaBlock {
  private:
   __device__ __forceinline__ static bool in_control_warp() { return threadIdx.x < 32; }
   __device__ __forceinline__ static bool is_claimer() { return threadIdx.x == blockDim.x - 1; }
-  __device__ __forceinline__ char* heap(int pe) const {
-    return context_.base + static_cast<std::size_t>(pe) * context_.pitch_bytes;
-  }
-  template <class T>
-  __device__ __forceinline__ T* at(Window<T> window, int pe) const {
-    return reinterpret_cast<T*>(heap(pe) + window.offset_bytes);
-  }
-  template <class T>
-  __device__ __forceinline__ T* own(Window<T> window) const {
-    return at(window, context_.pe);
-  }
-  template <class T>
-  __device__ __forceinline__ T* own(Local<T> local) const {
-    return local.data;
-  }
   __device__ __forceinline__ std::uint64_t* busy(const Channel& channel) const {
     return own(channel.busy) + blockIdx.x;
   }
@@ -271,11 +243,8 @@ class CudaBlock {
   __device__ __forceinline__ bool admit(const char* verb, Site site, Range range, int pe,
                                         M... memory) {
     if (failed_) return false;
-    const bool known = static_cast<unsigned>(pe) < static_cast<unsigned>(context_.n_pes);
-    if (known && ((range.end() <= memory.count) && ...)) return true;
-    std::size_t least = ~std::size_t{0};
-    ((least = memory.count < least ? memory.count : least), ...);
-    refuse(verb, site, range.first, pe, least, range.end());
+    if (is_pe(pe) && within(range, memory...)) return true;
+    refuse(verb, site, range.first, pe, least_room(memory...), range.end());
     return false;
   }
   __device__ __forceinline__ bool admit_slot(const char* verb, Site site, const Signals& signals,
@@ -287,9 +256,12 @@ class CudaBlock {
   }
   __device__ __forceinline__ void refuse(const char* verb, Site site, std::size_t slot, int peer,
                                          std::uint64_t allowed, std::uint64_t given) {
+    fail(Finding{FailureKind::refused, verb, site, slot, peer, allowed, given});
+  }
+  // Uniform, or by the same lanes of every warp. The first lane on this PE is reported.
+  __device__ __forceinline__ void fail(const Finding& finding) {
     failed_ = true;
-    if (threadIdx.x != 0) return;
-    detail::report(context_, Finding{FailureKind::refused, verb, site, slot, peer, allowed, given});
+    if (in_control_warp()) detail::report(context_, finding);
   }
 
   // True in one lane if its enter() found the row claimed. Reports it.
@@ -323,7 +295,6 @@ class CudaBlock {
                        std::uint64_t expected, std::uint64_t& seen, std::size_t slot, int peer,
                        Site site) const;
 
-  const KernelContext& context_;
   bool failed_ = false;      // uniform over the block
   bool unreleased_ = false;  // transfers since the last signal or quiet
   bool quiet_owed_ = false;  // a quiet whose fence nobody has paid
@@ -335,6 +306,7 @@ class CudaBlock {
 
 }  // namespace sym::cuda
 
+#include "backends/cuda/cuda_block_compute.cuh"
 #include "backends/cuda/cuda_block_packets.cuh"
 #include "backends/cuda/cuda_block_signals.cuh"
 

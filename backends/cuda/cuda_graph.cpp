@@ -18,6 +18,7 @@ GraphId CudaWorld::end_capture() {
   for (const int index : impl_->forked) impl_->order_after(stream(0), stream(index));
   impl_->forked.clear();
   impl_->capturing = false;
+  impl_->event_marks.end_capture();
   Graph graph;
   SYM_CHECK_CUDA(cudaStreamEndCapture(stream(0), &graph.graph));
   SYM_CHECK_CUDA(cudaGraphInstantiate(&graph.exec, graph.graph, 0));

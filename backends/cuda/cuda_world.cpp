@@ -1,13 +1,3 @@
-#include "backends/cuda/cuda_world_impl.hpp"
-#include "core/debug.hpp"
-
-#if __has_include(<nvtx3/nvToolsExt.h>)
-#include <nvtx3/nvToolsExt.h>
-#define SYM_HAS_NVTX 1
-#else
-#define SYM_HAS_NVTX 0
-#endif
-
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
@@ -16,6 +6,8 @@
 #include <utility>
 
 #include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/cuda_world_impl.hpp"
+#include "core/debug.hpp"
 
 namespace sym::cuda {
 
@@ -32,20 +24,6 @@ double wait_limit_from_environment_ms() {
   }
   return value;
 }
-
-// A range on the profilers' timeline, for as long as it lives.
-class ProfilerRange {
- public:
-#if SYM_HAS_NVTX
-  explicit ProfilerRange(const char* name) { nvtxRangePushA(name); }
-  ~ProfilerRange() { nvtxRangePop(); }
-#else
-  explicit ProfilerRange(const char*) {}
-  ~ProfilerRange() = default;
-#endif
-  ProfilerRange(const ProfilerRange&) = delete;
-  ProfilerRange& operator=(const ProfilerRange&) = delete;
-};
 
 }  // namespace
 
@@ -70,6 +48,8 @@ void CudaWorld::Impl::destroy_device_objects() noexcept {
     (void)cudaGraphExecDestroy(graph.exec);
     (void)cudaGraphDestroy(graph.graph);
   }
+  gemm_plans.clear();
+  event_marks.destroy();
   for (cudaEvent_t mark : marks) {
     if (mark != nullptr) (void)cudaEventDestroy(mark);
   }
@@ -170,6 +150,7 @@ void CudaWorld::refuse_in_capture(const char* what) const {
 void CudaWorld::quiesce(const char* what) {
   refuse_in_capture(what);
   for (cudaStream_t each : impl_->streams) SYM_CHECK_CUDA(cudaStreamSynchronize(each));
+  impl_->event_marks.all_done();
 }
 
 std::size_t CudaWorld::allocate_bytes(Segment segment, std::size_t bytes) {
@@ -248,6 +229,26 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
   return channel;
 }
 
+Posts CudaWorld::posts(std::size_t slots) {
+  Posts posts;
+  posts.slots = slots;
+  posts.lanes = n_pes();
+  const std::size_t lanes = static_cast<std::size_t>(n_pes());
+  if (slots > std::numeric_limits<std::size_t>::max() / lanes)
+    throw UsageError("more flags than memory has bytes");
+  if (share_.pes > 1) load_products();
+  posts.words = allocate_control<std::uint64_t>(slots * lanes);
+  impl_->channels.emplace_back(posts.words.offset_bytes, posts.words.count * sizeof(std::uint64_t));
+  return posts;
+}
+
+CudaQueue& CudaWorld::queue(int number) {
+  (void)stream(number);  // refuses numbers that are none
+  std::unique_ptr<CudaQueue>& queue = impl_->queues[number];
+  if (queue == nullptr) queue = std::make_unique<CudaQueue>(*this, number);
+  return *queue;
+}
+
 // Copies of ordinary host memory wait for the stream inside the driver, with the context locked:
 // other PEs of this process could not launch the kernels that ours wait for. So the stream is
 // waited for before, where nothing is locked.
@@ -278,50 +279,6 @@ void CudaWorld::throw_if_failed() const {
 void CudaWorld::set_wait_limit_ms(double limit_ms) {
   impl_->wait_limit_ms = limit_ms;
   impl_->context.wait_limit_ns = static_cast<std::uint64_t>(limit_ms * 1e6);
-}
-
-void CudaWorld::launch_function(const LaunchConfig& config, const void* function,
-                                const void* kernel) {
-  throw_if_failed();
-  const auto number = [](int value) { return std::to_string(value); };
-  if (config.blocks < 1 || config.threads < 32 || config.threads > max_threads ||
-      config.threads % 32 != 0) {
-    throw UsageError("'" + std::string(config.name) + "' asks for " + number(config.blocks) +
-                     " blocks of " + number(config.threads) +
-                     " threads: at least 1 block of 32 to 512 threads, whole warps");
-  }
-  if (share_.pes > 1) {  // blocks wait for blocks of other PEs: all must run at once
-    int& fit = impl_->resident[{function, config.threads}];
-    if (fit == 0) {
-      int per_processor = 0;
-      int processors = 0;
-      SYM_CHECK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, function,
-                                                                   config.threads, 0));
-      SYM_CHECK_CUDA(
-          cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, share_.device));
-      fit = per_processor * processors;
-    }
-    if (share_.pes * config.blocks > fit) {
-      throw UsageError(
-          "'" + std::string(config.name) + "': " + number(share_.pes) + " PEs with " +
-          number(config.blocks) + " blocks each do not fit on one GPU at once; at most " +
-          number(fit / share_.pes) + " blocks of " + number(config.threads) + " threads do");
-    }
-  }
-  cudaStream_t target = stream(config.stream);
-  std::vector<int>& forked = impl_->forked;
-  if (impl_->capturing && config.stream != 0 &&
-      std::find(forked.begin(), forked.end(), config.stream) == forked.end()) {
-    impl_->order_after(target, stream(0));
-    forked.push_back(config.stream);
-  }
-  KernelContext context = impl_->context;
-  context.kernel = config.name;
-  void* arguments[2] = {const_cast<void*>(kernel), &context};
-  const ProfilerRange range(config.name);
-  SYM_CHECK_CUDA(cudaLaunchKernel(function, dim3(static_cast<unsigned>(config.blocks)),
-                                  dim3(static_cast<unsigned>(config.threads)), arguments, 0,
-                                  target));
 }
 
 void CudaWorld::synchronize() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/cuda_queue.hpp"
 #include "core/bootstrap.hpp"
 #include "core/world.hpp"
 
@@ -92,9 +93,13 @@ class CudaWorld {
   // The CUDA function `function(Kernel, KernelContext)` with *kernel as its first argument.
   void launch_function(const LaunchConfig& config, const void* function, const void* kernel);
 
+  // Stream `number`, 0 to 63, as a queue.
+  CudaQueue& queue(int number);
+  Posts posts(std::size_t slots);  // recover() clears them
+
   void synchronize();
   void barrier() { bootstrap_.barrier(); }
-  // Launches to any stream are captured; streams other than 0 fork from it and join it at the end.
+  // What goes to any stream is captured; streams other than 0 fork from it and join it at the end.
   void begin_capture();
   GraphId end_capture();
   void replay(GraphId graph);
@@ -110,6 +115,7 @@ class CudaWorld {
   CUstream_st* stream(int index);
 
  private:
+  friend class CudaQueue;
   struct Impl;
 
   template <class T>
@@ -130,6 +136,10 @@ class CudaWorld {
   void copy_in(void* device, const void* host, std::size_t bytes);
   void copy_out(void* host, const void* device, std::size_t bytes);
   void quiesce(const char* what);
+  // The stream that work is enqueued on; takes part in the capture, if there is one, from here on.
+  CUstream_st* working_stream(int index);
+  void load_products();
+  void require_room(const LaunchConfig& config, const void* function);
   void throw_if_failed() const;
   void refuse_in_capture(const char* what) const;
 

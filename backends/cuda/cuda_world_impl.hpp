@@ -1,8 +1,10 @@
 // What a CudaWorld holds, for the files that implement it.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,35 @@ namespace sym::cuda {
 struct Graph {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
+};
+
+// The events behind Mark. Marks made while capturing have odd numbers, the others even ones: each
+// kind is numbered by itself, and means something only where it was made.
+class Marks {
+ public:
+  Marks() = default;
+  Marks(const Marks&) = delete;
+  Marks& operator=(const Marks&) = delete;
+
+  Mark record(cudaStream_t stream, bool capturing);
+  // Throws UsageError for a mark that was not made here: in this capture, or outside any.
+  void after(Mark mark, cudaStream_t stream, bool capturing);
+  void end_capture() { forget(captured_); }
+  // Everything that marks made outside captures stand for has ended.
+  void all_done() { forget(eager_); }
+  void destroy() noexcept;
+
+ private:
+  struct Line {
+    int first = 0;  // number of the oldest mark kept; those before it have ended
+    std::deque<cudaEvent_t> events;
+  };
+  void forget(Line& line);
+  void forget_ended();
+  cudaEvent_t event();
+
+  Line eager_, captured_;
+  std::vector<cudaEvent_t> pool_;
 };
 
 struct CudaWorld::Impl {
@@ -39,7 +70,12 @@ struct CudaWorld::Impl {
   std::size_t list_used = 0;       // of the last page
   std::size_t list_room = 0;
   std::vector<std::pair<std::size_t, std::size_t>> channels;  // offset and bytes
-  std::map<std::pair<const void*, int>, int> resident;  // (function, threads) to blocks that fit
+  // (function, threads, scratch bytes) to blocks that fit
+  std::map<std::tuple<const void*, int, std::size_t>, int> resident;
+  std::map<const void*, std::size_t> scratch_room;  // function to the most scratch it may have
+  std::map<int, std::unique_ptr<CudaQueue>> queues;
+  std::map<int, std::unique_ptr<GemmPlans>> gemm_plans;  // of each queue that multiplied
+  Marks event_marks;
 
   void order_after(cudaStream_t later, cudaStream_t earlier) const {
     cudaEvent_t event = nullptr;

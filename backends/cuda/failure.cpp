@@ -25,6 +25,10 @@ std::string verdict(const FailureRecord& record, double wait_limit_ms) {
       return text + ": channel busy, another launch holds row " + number(record.slot) +
              " (one operation at a time may use a channel)";
     case FailureKind::refused:
+      if (record.what[0] != 0) {
+        return text + from + ": REFUSED " + record.what + ": " + number(record.seen) + " against " +
+               number(record.expected);
+      }
       return text + " was given an argument out of bounds: peer " + number(record.peer) +
              ", first " + number(record.slot) + ", end " + number(record.seen) + " of " +
              number(record.expected);

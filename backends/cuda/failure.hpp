@@ -13,7 +13,7 @@ enum class FailureKind : std::uint32_t {
   expired = 1,   // a wait ran past its deadline
   mismatch = 2,  // a tagged row shows this epoch with another operation's tag
   busy = 3,      // enter() found the channel's row claimed by another launch
-  refused = 4,   // an argument out of bounds: slot, peer or range
+  refused = 4,   // an argument out of bounds: slot, peer or range; or what `require` wanted
 };
 
 // One a PE, in pinned host memory that the device can write. The device claims the right to write
@@ -21,6 +21,7 @@ enum class FailureKind : std::uint32_t {
 struct FailureRecord {
   static constexpr int text_size = 96;
   static constexpr int verb_size = 24;
+  static constexpr int what_size = 81;
   FailureKind kind = FailureKind::none;
   int pe = 0;
   int block = 0;
@@ -31,6 +32,7 @@ struct FailureRecord {
   std::uint64_t seen = 0;
   const char* kernel = nullptr;  // the host's own string, carried through the device unread
   char verb[verb_size] = {};
+  char what[what_size] = {};  // not empty: what had to hold, with `seen` against `expected`
   char file[text_size] = {};
 };
 
@@ -42,6 +44,7 @@ struct KernelContext {
   std::size_t pitch_bytes = 0;
   int pe = 0;
   int n_pes = 1;
+  std::size_t scratch_bytes = 0;    // of each block
   std::uint64_t wait_limit_ns = 0;  // 0: none
   std::uint32_t* failed = nullptr;  // device memory; not 0 after the first failure
   FailureRecord* record = nullptr;  // device address of pinned host memory

@@ -47,7 +47,7 @@ std::size_t wanted_heap_bytes(int pes_on_device) {
   std::size_t total_bytes = 0;
   SYM_CHECK_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
   const std::size_t share = free_bytes / 2 / static_cast<std::size_t>(pes_on_device);
-  const std::size_t most = std::size_t{4} << 30;
+  const std::size_t most = std::size_t{16} << 30;
   return std::max(page_bytes, std::min(most, share) / page_bytes * page_bytes);
 }
 

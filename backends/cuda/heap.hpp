@@ -29,7 +29,7 @@ class Heap {
   std::size_t size_bytes_ = 0;
 };
 
-// The size each PE should ask for: SYM_HEAP (bytes, or with K, M, G), else the least of 4 GiB and
+// The size each PE should ask for: SYM_HEAP (bytes, or with K, M, G), else the least of 16 GiB and
 // half of what this device has free, shared by `pes_on_device`. A multiple of 2 MiB. The current
 // device's.
 std::size_t wanted_heap_bytes(int pes_on_device);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/cuda/pack.cuh"
+#include "backends/cuda/scratch.cuh"
 #include "core/team.hpp"
 
 namespace sym::cuda {
@@ -34,16 +35,16 @@ __device__ __forceinline__ void copy_batch(T*& dst, const T*& src, const T* end,
   src = next;
 }
 
-template <class T>
+template <class T, class Lanes = BlockLanes>
 __device__ __forceinline__ void copy_lanes(T* dst, const T* src, std::size_t count) {
   constexpr int n = Shared<T>::elements;
-  const Shared<T> shared(count);
+  const Shared<T, Lanes> shared(count);
   const bool wide = fits_wide<T, n>(dst) && fits_wide<T, n>(src);
   if (wide) {
-    const unsigned stride = blockDim.x * n;
+    const unsigned stride = Lanes::count() * n;
     const T* end = src + shared.groups * n;
-    const T* next = src + threadIdx.x * n;
-    T* to = dst + threadIdx.x * n;
+    const T* next = src + Lanes::index() * n;
+    T* to = dst + Lanes::index() * n;
 #pragma unroll 1
     while (end - next > static_cast<std::ptrdiff_t>(stride) * (copy_depth - 1)) {
       copy_batch<copy_depth, true>(to, next, end, stride);
@@ -263,14 +264,16 @@ __device__ __forceinline__ void map_lanes(D* dst, std::size_t count, F f, const 
 
 // The fixed order of core/block.hpp: virtual lane l of 1024 folds elements 8l..8l+7, 8(l+1024)..,
 // and then lanes fold l += l + 512, 256, ..., 1. Lanes without an element take no part; of nothing,
-// A{}. Begins and ends with a sync. Every lane gets the result.
-template <class T, class F, class Op>
-__device__ Accumulator<T> fold_lanes(const T* src, std::size_t count, F f, Op op) {
+// A{}. Begins and ends with a sync. Every lane gets the result. `src` is where the elements lie: a
+// view (scratch.cuh).
+template <class Source, class F, class Op>
+__device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
+  using T = typename Source::value_type;
   using A = Accumulator<T>;
   constexpr int run = 8;
   constexpr int lanes = 1024;
   __shared__ A total[lanes];
-  const bool wide = fits_wide<T, run>(src);
+  const bool wide = Source::is_global && fits_wide<T, run>(src.data);
   __syncthreads();
 #pragma unroll 1
   for (int lane = static_cast<int>(threadIdx.x); lane < lanes;
@@ -285,13 +288,13 @@ __device__ Accumulator<T> fold_lanes(const T* src, std::size_t count, F f, Op op
     for (std::size_t first = static_cast<std::size_t>(lane) * run; first < count;
          first += run * lanes) {
       if (wide && first + run <= count) {
-        const auto pack = WidePack<T, run>::load(src + first);
+        const auto pack = WidePack<T, run>::load(src.data + first);
 #pragma unroll
         for (int i = 0; i < run; ++i) add(pack.get(i));
       } else {
         const int left = count - first < run ? static_cast<int>(count - first) : run;
 #pragma unroll 1
-        for (int i = 0; i < left; ++i) add(OnePack<T>::load(src + first + i).get(0));
+        for (int i = 0; i < left; ++i) add(src.get(first + i));
       }
     }
     total[lane] = sum;

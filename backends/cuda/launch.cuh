@@ -6,9 +6,10 @@
 
 namespace sym::cuda {
 
-// At most 128 registers a lane: more lanes would spill.
+// At most 128 registers a lane, and one block an SM is enough: or ptxas sometimes spills to make
+// two fit.
 template <class Kernel>
-__global__ void __launch_bounds__(max_threads)
+__global__ void __launch_bounds__(max_threads, 1)
     run_kernel(const __grid_constant__ Kernel kernel,
                const __grid_constant__ KernelContext context) {
   CudaBlock block(context);
@@ -19,6 +20,13 @@ template <class Kernel>
 void CudaWorld::launch(const LaunchConfig& config, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>, "kernels are copied to the device by value");
   launch_function(config, reinterpret_cast<const void*>(&run_kernel<Kernel>), &kernel);
+}
+
+template <class Kernel>
+void CudaQueue::launch(const LaunchConfig& config, Kernel kernel) {
+  LaunchConfig here = config;
+  here.stream = number_;
+  world_.launch(here, kernel);
 }
 
 static_assert(World<CudaWorld>);

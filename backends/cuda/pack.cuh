@@ -3,7 +3,7 @@
 // Lane mapping, the same in every verb: a range is cut, from its first element, to groups of
 // granule<T> elements (16 bytes); group g belongs to lane g % blockDim.x, whether it moves by one
 // wide access or element by element. So two verbs on exactly the same range and type need no sync
-// between.
+// between. A warp that works alone (Block::warps) shares its ranges among its 32 lanes likewise.
 #pragma once
 
 #include <cstddef>
@@ -164,9 +164,19 @@ __device__ __forceinline__ bool fits_wide(const T* at) {
   return (reinterpret_cast<std::uintptr_t>(at) & static_cast<unsigned>(wide_unit<T, N> - 1)) == 0;
 }
 
+// Who shares a range: the lanes of the block, or those of one warp.
+struct BlockLanes {
+  __device__ __forceinline__ static unsigned index() { return threadIdx.x; }
+  __device__ __forceinline__ static unsigned count() { return blockDim.x; }
+};
+struct WarpLanes {
+  __device__ __forceinline__ static unsigned index() { return threadIdx.x % 32; }
+  __device__ __forceinline__ static unsigned count() { return 32; }
+};
+
 // How a range of `count` elements is shared: `groups` whole groups, and `rest` elements that follow
-// them and belong to lane `rest_lane`.
-template <class T>
+// them and belong to the lane after that of the last group.
+template <class T, class Lanes = BlockLanes>
 struct Shared {
   static constexpr int elements = static_cast<int>(granule<T>);
   std::size_t groups;
@@ -175,18 +185,19 @@ struct Shared {
   __device__ __forceinline__ explicit Shared(std::size_t count)
       : groups(count / granule<T>), rest(static_cast<int>(count % granule<T>)) {}
   __device__ __forceinline__ bool has_rest() const {
-    return rest != 0 && groups % blockDim.x == threadIdx.x;
+    return rest != 0 && groups % Lanes::count() == Lanes::index();
   }
 };
 
 // Calls body(first element, elements) for this lane's groups one after another, the rest included:
 // the slow path, for ranges that are not aligned (from_group 0) or for what follows the last whole
 // group (from_group = groups).
-template <class T, class Body>
-__device__ __forceinline__ void each_group(const Shared<T>& shared, bool only_rest, Body body) {
+template <class T, class Lanes, class Body>
+__device__ __forceinline__ void each_group(const Shared<T, Lanes>& shared, bool only_rest,
+                                           Body body) {
   if (!only_rest) {
 #pragma unroll 1
-    for (std::size_t g = threadIdx.x; g < shared.groups; g += blockDim.x) {
+    for (std::size_t g = Lanes::index(); g < shared.groups; g += Lanes::count()) {
       body(g * granule<T>, Shared<T>::elements);
     }
   }

@@ -105,6 +105,15 @@ __device__ __forceinline__ std::uint64_t exchange_relaxed_gpu(std::uint64_t* at,
                : "memory");
   return before;
 }
+__device__ __forceinline__ std::uint64_t exchange_relaxed_system(std::uint64_t* at,
+                                                                 std::uint64_t v) {
+  std::uint64_t before;
+  asm volatile("atom.relaxed.sys.global.exch.b64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(at), "l"(v)
+               : "memory");
+  return before;
+}
 __device__ __forceinline__ void store_relaxed_gpu(std::uint64_t* to, std::uint64_t v) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(v) : "memory");
 }

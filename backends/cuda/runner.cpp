@@ -88,9 +88,11 @@ void run_threads(int pes, const Program& program) {
 
 void prepare_environment(int pes, int gpus) {
   keep_multicast_off();
+  // A hardware queue for each stream: in a shared one, a stream that waits for a peer would hold up
+  // the stream that the peer waits for.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   if (pes == 1 || gpus >= pes) return;
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 }
 
 int run_cuda(int pes, int gpus, const Program& program) {
