@@ -24,7 +24,8 @@ struct Assumed {
 
 constexpr std::array a100_numbers = {
     Assumed{"hbm_gbps", 1592, "A100 80 GB, h200x2's 3748 x 2.04/4.8 TB/s raw"},
-    Assumed{"gemm_tflops_bf16", 235, "A100, 312 dense peak x h200x2's 745 of 989"},
+    Assumed{"gemm_tflops_bf16", 238, "A100, 312 dense peak x h200x2's 756 of 989"},
+    Assumed{"sms", 108, "A100 data sheet"},
     Assumed{"nic_gbps", 24.25, "200 Gb/s NIC, half of dgx-h100's"},
 };
 

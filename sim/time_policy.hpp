@@ -3,30 +3,36 @@
 //
 // What costs what (numbers: models/machine.hpp; on NVLink the block's own lanes move the bytes):
 //   start       launch_us after the stream's previous launch has ended, and ramp_us: its code is
-//   cold,
-//               and its last stores must land before the next launch
+//               cold, and its last stores must land before the next launch
 //   enter       load_local_us: an atomic on a word of this GPU
 //   put         the block is busy until its bytes are out (flow, at most sm_write a block); they
-//   are
-//               there release_us later. Through a NIC: nic_post_us, then the flow, then
+//               are there release_us later. Through a NIC: nic_post_us, then the flow, then
 //               nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_latency_us through a NIC)
 //   put_signal  both: the flag leaves when its payload is there
 //   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes;
-//   there
-//               flag_us later
+//               there flag_us later
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local
 //   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read
-//   in
-//               all), beside the local reads and writes (sm_local)
-//   transform, sum, max   load_local_us and bytes read and written / sm_local
+//               in all), beside the local reads and writes (sm_local)
+//   weighted_sum     the same, one flow for each PE that terms lie on
+//   warps       sync_us at each end. What its pieces put to one PE is one flow, and through a NIC
+//               nic_post_us for each put; what they fetch of one PE is one flow. Flows of one warps
+//               have parts of the block's rate that follow their bytes
+//   transform, sum, max, scan, tally   load_local_us and bytes read and written / sm_local; sync_us
+//               for each sync in it
+//   read        load_local_us
 //   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it
-//   had
-//               not: the poll that sees it
+//               had not: the poll that sees it
 //   sync, leave sync_us
-// A fibre that stands for w blocks has w times their rates.
+// A fibre that stands for w blocks has w times their rates. Of a queue:
+//   put, get    copy_engine_start_us, then one flow of at most copy_engine_gbps (local: hbm_gbps),
+//               however many rows; through a NIC as above, nic_post_us for each row
+//   gemm        launch_us and models/gemm_time.hpp; beside it, c from a peer (at most port_read)
+//   post, take  launch_us, and flag_us until it is there (nic_latency_us through a NIC); the poll
+//   record, after    nothing
 #pragma once
 
 #include <deque>
@@ -38,25 +44,16 @@
 
 #include "backends/fiber/engine.hpp"
 #include "models/machine.hpp"
+#include "sim/costs.hpp"
 #include "sim/network.hpp"
 #include "sim/platform.hpp"
 
 namespace sym::sim {
 
-// A machine's numbers in seconds and bytes per second.
-struct Costs {
-  explicit Costs(const models::Machine& machine);
-  double launch_s, ramp_s, flag_s, release_s, load_local_s, load_remote_s, sync_s;
-  double sm_write, sm_read, sm_local, hbm;
-  double port_read;  // what a PE's reads reach together while its peers read it
-  double nic_latency_s = 0, nic_post_s = 0;
-  int nic_window = 1;
-};
-
 class TimePolicy : public fiber::Policy {
  public:
   TimePolicy(const models::Machine& machine, const Platform& platform, Network& network)
-      : costs_(machine), platform_(platform), network_(network) {}
+      : machine_(machine), costs_(machine), platform_(platform), network_(network) {}
 
   void ready(fiber::Engine& engine, fiber::Agent& agent) override;
   void woken(fiber::Engine& engine, fiber::Agent& agent) override;
@@ -68,7 +65,7 @@ class TimePolicy : public fiber::Policy {
   int nic_window() const { return costs_.nic_window; }
 
  private:
-  enum class What { resume, start_transfer, deliver, fetched };
+  enum class What { resume, start_transfer, deliver, deliver_group, fetched };
   struct Event {
     double time_s;
     std::uint64_t order;
@@ -82,15 +79,25 @@ class TimePolicy : public fiber::Policy {
   struct AgentState {
     int stores = 0;            // flows of its own lanes under way
     bool parked = false;       // stands before a verb until they are out
-    int fetches = 0;           // flows of its reduce under way
-    double fetch_floor_s = 0;  // the local part of the reduce ends then
-    bool clean = false;        // a quiet has waited since the last signal
-    int posted = 0;            // NIC transfers under way
+    int fetches = 0;           // flows of what it fetches under way
+    double fetch_floor_s = 0;  // its local part ends then
+    // The first transfers of its open groups, by (how many PEs further on, whether they are gets):
+    // that they start in this order keeps PEs from sending to the same one at a time.
+    std::map<std::pair<int, bool>, fiber::Transfer*> open;
+    bool clean = false;  // a quiet has waited since the last signal
+    int posted = 0;      // NIC transfers under way
     std::deque<fiber::Transfer*> unposted;
     std::vector<fiber::Transfer*> held;  // by a fence
   };
+  // Transfers that go as one flow: of the pieces of one warps to one PE, or of one copy. Kept by
+  // the first of them.
+  struct Group {
+    double bytes = 0;
+    double share = 1;  // of its block's rate
+    std::vector<fiber::Transfer*> others;
+  };
   struct InFlight {
-    fiber::Transfer* transfer;  // or, for a reduce:
+    fiber::Transfer* transfer;  // or, for what an agent fetches:
     fiber::Agent* agent;
     bool nic;
   };
@@ -98,16 +105,29 @@ class TimePolicy : public fiber::Policy {
   void at(double time_s, What what, fiber::Agent* agent, fiber::Transfer* transfer);
   void begin(fiber::Agent& agent);
   double cost_s(fiber::Agent& agent);
+  double operation_s(const fiber::Agent& agent) const;
   double local_rate(const fiber::Agent& agent) const;
+  double local_s(const fiber::Agent& agent, int passes) const;
+  using Fetches = std::vector<std::pair<int, std::size_t>>;
+  static bool fetches(const fiber::Agent& agent);
+  static Fetches fetches_of(const fiber::Agent& agent);
   void fetch(fiber::Agent& agent);
   void start_fetches(fiber::Agent& agent);
+  void issue_signal(fiber::Agent& agent, fiber::Transfer& transfer);
+  void collect(int pes, fiber::Transfer& transfer);
+  void close_groups(fiber::Agent& agent);
+  void send(fiber::Transfer& transfer);
+  void start_posting(fiber::Transfer& transfer);
   void start_transfer(fiber::Transfer& transfer);
+  void start_local(fiber::Transfer& transfer, double bytes);
+  void deliver_all(fiber::Engine& engine, fiber::Transfer& transfer);
   void deliver(fiber::Engine& engine, fiber::Transfer& transfer);
   void start_flow(const Route& route, double bytes, double cap, InFlight what);
   void flow_ended(const InFlight& flow);
   void payload_out(fiber::Transfer& transfer, bool nic);
   AgentState& state(const fiber::Agent& agent);
 
+  const models::Machine machine_;
   const Costs costs_;
   const Platform& platform_;
   Network& network_;
@@ -116,6 +136,7 @@ class TimePolicy : public fiber::Policy {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<AgentState> states_;
   std::unordered_map<FlowId, InFlight> in_flight_;
+  std::unordered_map<const fiber::Transfer*, Group> groups_;
   FlowId next_flow_ = 1;
   std::uint64_t flows_ = 0;
 };

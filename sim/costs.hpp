@@ -1,0 +1,21 @@
+// A machine's numbers as the simulator uses them: in seconds and bytes per second.
+#pragma once
+
+#include "models/machine.hpp"
+
+namespace sym::sim {
+
+struct Costs {
+  explicit Costs(const models::Machine& machine);
+  double launch_s, ramp_s, flag_s, release_s, load_local_s, load_remote_s, sync_s;
+  double sm_write, sm_read, sm_local, hbm;
+  double port_read;  // what a PE's reads reach together while its peers read it
+  double copy_engine_s, copy_engine;
+  // Ports are given in bytes of SM copies. The copy engine gets more through them: one of its bytes
+  // takes the room of so many.
+  double copy_engine_room;
+  double nic_latency_s = 0, nic_post_s = 0;
+  int nic_window = 1;
+};
+
+}  // namespace sym::sim

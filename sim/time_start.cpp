@@ -1,0 +1,202 @@
+// The part of TimePolicy that sets bytes moving: what agents fetch, and what they send.
+#include <algorithm>
+#include <utility>
+
+#include "sim/time_policy.hpp"
+
+namespace sym::sim {
+
+using fiber::Agent;
+using fiber::Engine;
+using fiber::Transfer;
+using fiber::Verb;
+
+// --- what an agent reads from peers before it goes on --------------------------------------------
+
+bool TimePolicy::fetches(const Agent& agent) {
+  switch (agent.step.verb) {
+    case Verb::reduce:
+    case Verb::weighted_sum:
+      return agent.step.bytes > 0;
+    case Verb::warps:
+      return agent.in_warps && !agent.fetches.empty();
+    case Verb::gemm:
+      return agent.step.bytes > 0;
+    default:
+      return false;
+  }
+}
+
+// (PE, bytes), the agent's own PE among them.
+TimePolicy::Fetches TimePolicy::fetches_of(const Agent& agent) {
+  if (agent.step.verb == Verb::gemm) return {{agent.step.pe, agent.step.bytes}};
+  if (agent.step.verb != Verb::reduce) return agent.fetches;
+  Fetches all;
+  for (int rank = 0; rank < agent.step.team->size(); ++rank) {
+    all.emplace_back(agent.step.team->pe(rank), agent.step.bytes);
+  }
+  return all;
+}
+
+// Reads all peers at once, beside its own operands and result.
+void TimePolicy::fetch(Agent& agent) {
+  AgentState& mine = state(agent);
+  auto local_bytes = static_cast<double>(agent.step.bytes);  // of the result
+  int remote = 0;
+  for (const auto& [pe, bytes] : fetches_of(agent)) {
+    if (pe == agent.pe) local_bytes += static_cast<double>(bytes);
+    remote += pe != agent.pe ? 1 : 0;
+  }
+  double begin_s = now_s_;
+  if (agent.step.verb == Verb::gemm) {
+    begin_s += costs_.launch_s;
+    mine.fetch_floor_s = now_s_ + operation_s(agent);
+  } else {
+    if (agent.step.verb == Verb::warps) begin_s += costs_.sync_s;
+    mine.fetch_floor_s = begin_s + costs_.load_local_s + local_bytes / local_rate(agent);
+  }
+  if (remote == 0) {
+    at(mine.fetch_floor_s, What::resume, &agent, nullptr);
+    return;
+  }
+  mine.fetches = remote;
+  at(begin_s + costs_.load_remote_s, What::fetched, &agent, nullptr);
+}
+
+void TimePolicy::start_fetches(Agent& agent) {
+  // The launch's blocks share what the port reads; each has its own limit beside that. A gemm has
+  // all SMs.
+  const double share = costs_.port_read / agent.blocks;
+  const double rate = agent.queue >= 0 ? share : std::min(costs_.sm_read * agent.weight, share);
+  const Fetches all = fetches_of(agent);
+  double sum = 0;
+  for (const auto& [pe, bytes] : all) sum += pe == agent.pe ? 0 : static_cast<double>(bytes);
+  for (const auto& [pe, count] : all) {
+    if (pe == agent.pe) continue;
+    const auto bytes = static_cast<double>(count);
+    start_flow(platform_.route(pe, agent.pe), bytes, rate * (bytes / sum),
+               InFlight{nullptr, &agent, false});
+  }
+}
+
+// --- transfers -----------------------------------------------------------------------------------
+
+void TimePolicy::issued(Engine& engine, Transfer& transfer) {
+  Agent& agent = *transfer.issuer;
+  if (transfer.kind == Transfer::Kind::signal) {
+    issue_signal(agent, transfer);
+  } else if (transfer.kind == Transfer::Kind::value) {
+    at(now_s_ + costs_.flag_s, What::deliver, &agent, &transfer);
+  } else if (agent.in_warps || transfer.step.verb == Verb::copy) {
+    collect(engine.pes(), transfer);
+  } else {
+    send(transfer);
+  }
+}
+
+void TimePolicy::issue_signal(Agent& agent, Transfer& transfer) {
+  if (transfer.payload != nullptr) return;  // leaves when its payload is there
+  const int target = transfer.target();
+  const bool nic = target != agent.pe && platform_.route(agent.pe, target).nic;
+  const double release_s =
+      agent.step.verb == Verb::put_signal ? costs_.release_s : 0;  // empty payload
+  at(now_s_ + release_s + (nic ? costs_.nic_latency_s : costs_.flag_s), What::deliver, &agent,
+     &transfer);
+}
+
+void TimePolicy::collect(int pes, Transfer& transfer) {
+  const Agent& agent = *transfer.issuer;
+  const bool is_get = transfer.kind == Transfer::Kind::get;
+  const int peer = is_get ? transfer.src.pe : transfer.dst.pe;
+  auto& first = state(agent).open[{(peer - agent.pe + pes) % pes, is_get}];
+  if (first == nullptr) {
+    first = &transfer;
+  } else {
+    groups_[first].others.push_back(&transfer);
+  }
+  groups_[first].bytes += static_cast<double>(transfer.dst.size);
+}
+
+// Before the agent's next step: everything of this one has been issued.
+void TimePolicy::close_groups(Agent& agent) {
+  const auto open = std::exchange(state(agent).open, {});
+  double stored = 0;  // by the block's own lanes, to peers
+  const auto peer_of = [](const Transfer& one) {
+    return one.kind == Transfer::Kind::get ? one.src.pe : one.dst.pe;
+  };
+  const auto stores = [&](const Transfer& one) {
+    return peer_of(one) != agent.pe && !platform_.route(agent.pe, peer_of(one)).nic;
+  };
+  for (const auto& [key, first] : open) {
+    if (stores(*first)) stored += groups_[first].bytes;
+  }
+  for (const auto& [key, first] : open) {
+    if (stores(*first)) groups_[first].share = groups_[first].bytes / stored;
+    send(*first);
+  }
+}
+
+void TimePolicy::send(Transfer& transfer) {
+  Agent& agent = *transfer.issuer;
+  AgentState& mine = state(agent);
+  const bool is_get = transfer.kind == Transfer::Kind::get;
+  const int peer = is_get ? transfer.src.pe : transfer.dst.pe;
+  if (peer != agent.pe && platform_.route(agent.pe, peer).nic) {
+    if (mine.posted < costs_.nic_window) {
+      start_posting(transfer);
+    } else {
+      mine.unposted.push_back(&transfer);
+    }
+    return;
+  }
+  ++mine.stores;
+  const bool loads = is_get && transfer.step.verb != Verb::copy;
+  at(now_s_ + (loads ? costs_.load_remote_s : 0), What::start_transfer, &agent, &transfer);
+}
+
+void TimePolicy::start_posting(Transfer& transfer) {
+  const auto group = groups_.find(&transfer);
+  const auto messages =
+      group == groups_.end() ? 1.0 : 1.0 + static_cast<double>(group->second.others.size());
+  ++state(*transfer.issuer).posted;
+  at(now_s_ + messages * costs_.nic_post_s, What::start_transfer, transfer.issuer, &transfer);
+}
+
+void TimePolicy::start_transfer(Transfer& transfer) {
+  Agent& agent = *transfer.issuer;
+  const bool is_get = transfer.kind == Transfer::Kind::get;
+  const int from = is_get ? transfer.src.pe : agent.pe;
+  const int to = is_get ? agent.pe : transfer.dst.pe;
+  const auto group = groups_.find(&transfer);
+  const double flags = transfer.packet ? 2 : 1;  // as many bytes of flags as of data
+  const double bytes =
+      group != groups_.end() ? group->second.bytes : static_cast<double>(transfer.dst.size) * flags;
+  if (from == to) {
+    start_local(transfer, bytes);
+    return;
+  }
+  Route route = platform_.route(from, to);
+  const InFlight what{&transfer, &agent, route.nic};
+  if (route.nic) {
+    start_flow(route, bytes, no_rate_cap, what);
+  } else if (transfer.step.verb == Verb::copy) {
+    const double room = costs_.copy_engine_room;
+    route.rate_cap_bytes_per_s *= room;
+    start_flow(route, bytes * room, costs_.copy_engine * room, what);
+  } else {
+    const double share = group != groups_.end() ? group->second.share : 1;
+    start_flow(route, bytes, (is_get ? costs_.sm_read : costs_.sm_write) * agent.weight * share,
+               what);
+  }
+}
+
+// A copy within a PE: its own memory, no link.
+void TimePolicy::start_local(Transfer& transfer, double bytes) {
+  Agent& agent = *transfer.issuer;
+  const bool copied = transfer.step.verb == Verb::copy;
+  const double time_s =
+      copied ? 2 * bytes / costs_.hbm : costs_.load_local_s + 2 * bytes / local_rate(agent);
+  at(now_s_ + time_s, What::fetched, &agent, &transfer);
+}
+
+}  // namespace sym::sim
