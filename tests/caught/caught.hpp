@@ -31,6 +31,7 @@ struct Program {
   std::vector<std::string> says;  // all of it in the text
   std::string hint = "";          // what to do about it: in the text of the deterministic schedules
   Found found = Found::always;
+  std::string where = "_programs.cpp:";  // the file whose line the text shows
   friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };
 
@@ -38,6 +39,9 @@ std::vector<Program> ordering_programs();  // transfers, fences, syncs
 std::vector<Program> barrier_programs();   // collectives without one of their barriers
 std::vector<Program> waiting_programs();   // deadlocks
 std::vector<Program> memory_programs();    // out of bounds, use after free
+std::vector<Program> gemm_programs();      // the library's GEMM with a hole in its plan
+std::vector<Program> moe_programs();       // data-dependent exchange
+std::vector<Program> queue_programs();     // copies, products and flags on queues
 
 // A world with all that these programs need: two windows of n floats, local memory, a channel.
 struct Desk {

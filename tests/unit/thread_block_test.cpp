@@ -1,0 +1,85 @@
+// What the thread backend's blocks have of their own: scratch, and what they refuse.
+#include <gmock/gmock.h>
+
+#include "tests/unit/thread_programs.hpp"
+
+namespace sym::thread {
+namespace {
+
+using testing::HasSubstr;
+
+struct Same {
+  template <class T>
+  T operator()(T x) const {
+    return x;
+  }
+};
+
+std::string failure_of(const std::function<void(ThreadBlock&)>& body) {
+  return thrown<Failure>({.pes = 1}, [&](ThreadWorld& world) {
+    world.launch({.name = "bad", .scratch_bytes = 64}, Calls{&body});
+  });
+}
+
+TEST(Blocks, ScratchIsPoisonedAtEachLaunch) {
+  std::vector<std::uint32_t> seen;
+  auto kernel = [&](auto& block) {
+    const Scratch<std::uint32_t> scratch{8, 4};
+    seen.push_back(block.read(scratch, 3));
+    block.transform(scratch, scratch.all(), [] { return 5U; });
+    seen.push_back(block.read(scratch, 3));
+    seen.push_back(block.sum(scratch, Range{1, 3}, [](std::uint32_t x) { return x; }));
+  };
+  run_threads({.pes = 1}, [&](ThreadWorld& world) {
+    for (int i = 0; i < 2; ++i) {
+      world.launch({.name = "kernel", .scratch_bytes = 24}, Calls{&kernel});
+    }
+    world.synchronize();
+  });
+  EXPECT_THAT(seen, testing::ElementsAre(0xa5a5a5a5U, 5U, 15U, 0xa5a5a5a5U, 5U, 15U));
+}
+
+TEST(Blocks, ScratchHasBounds) {
+  using Words = Scratch<std::uint32_t>;
+  const auto reads = [](Words words, std::size_t index) {
+    return failure_of([=](auto& block) { (void)block.read(words, index); });
+  };
+  EXPECT_THAT(reads({0, 16}, 16), HasSubstr("read of element 16 of 16"));
+  EXPECT_THAT(reads({0, 17}, 16),
+              HasSubstr("of a launch with 64 scratch bytes; PE 0 block 0 of bad at "));
+  EXPECT_THAT(reads({1U << 30, 8}, 0), HasSubstr("out of bounds"));
+  EXPECT_THAT(reads({2, 8}, 0), HasSubstr("misaligned"));
+  EXPECT_EQ(reads({60, 1}, 0), "nothing was thrown");
+  EXPECT_THAT(failure_of([](auto& block) {
+                (void)block.max(Words{0, 16}, Range{8, 9}, Same{});
+              }),
+              HasSubstr("elements 8 to 17 of a scratch of 16 elements"));
+}
+
+TEST(Blocks, WhatTheyRequireIsNamed) {
+  const std::string text = failure_of([](auto& block) {
+    EXPECT_TRUE(block.require(true, "tokens fit", 4, 4));
+    EXPECT_FALSE(block.failed());
+    EXPECT_FALSE(block.require(false, "tokens fit", 5, 4));
+    EXPECT_TRUE(block.failed());
+  });
+  EXPECT_THAT(text, HasSubstr("REFUSED tokens fit: 5 against 4; PE 0 block 0 of bad at "));
+  EXPECT_THAT(text, HasSubstr("thread_block_test.cpp:"));
+}
+
+TEST(Blocks, TermsOutOfTheirWindowAreNamed) {
+  const std::string text = thrown<Failure>({.pes = 1}, [](ThreadWorld& world) {
+    const auto window = world.allocate<float>(8);
+    auto kernel = [window](auto& block) {
+      block.weighted_sum(window, window, Range{0, 4}, 2, [](int j) {
+        return Term{0, static_cast<std::size_t>(5 * j), 1};
+      });
+    };
+    world.launch({.name = "sums"}, Calls{&kernel});
+    world.synchronize();
+  });
+  EXPECT_THAT(text, HasSubstr("term 1 of weighted_sum is elements 5 to 9 of a window of 8"));
+}
+
+}  // namespace
+}  // namespace sym::thread
