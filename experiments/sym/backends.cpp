@@ -34,22 +34,41 @@ std::string why_unavailable(const std::string& backend) {
   return "";
 }
 
-PointResult merge(const Point& point, const std::vector<PointResult>& results) {
+namespace {
+// Times and busiest ends: the most of any PE; `remote_bytes` and `duplicates` add up.
+void merge(Measures& all, const Measures& one) {
+  const Measures before = all;
+  std::vector<double> theirs;
+  for_each_measure(one, [&](const char*, double value) { theirs.push_back(value); });
+  std::size_t at = 0;
+  for_each_measure(all, [&](const char*, double& value) { value = std::max(value, theirs[at++]); });
+  all.remote_bytes = before.remote_bytes + one.remote_bytes;
+  all.duplicates = before.duplicates + one.duplicates;
+}
+}  // namespace
+
+PointResult merge(const Algorithm& algorithm, const std::vector<PointResult>& results) {
   PointResult all = results.at(0);
-  const bool equal_outputs = point.algorithm == "all_reduce" || point.algorithm == "all_gather" ||
-                             point.algorithm == "broadcast";
   for (std::size_t pe = 1; pe < results.size(); ++pe) {
     const PointResult& one = results[pe];
     all.wrong += one.wrong;
     all.time_us = std::max(all.time_us, one.time_us);
     if (all.first_wrong.empty()) all.first_wrong = one.first_wrong;
-    if (equal_outputs && one.hash != results[0].hash) {
+    if (all.failure.empty()) all.failure = one.failure;
+    if (algorithm.family.equal_outputs && one.hash != results[0].hash) {
       ++all.wrong;
       if (all.first_wrong.empty())
         all.first_wrong = "PE " + std::to_string(pe) + " has other bits than PE 0";
     }
+    merge(all.measures, one.measures);
   }
+  all.measures.remote_bytes /= static_cast<double>(results.size());
   return all;
+}
+
+void add_failure(Outcome& outcome) {
+  if (outcome.result.failure.empty()) return;
+  outcome.findings.push_back({"failure", "FAILED  " + outcome.result.failure});
 }
 
 Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunOptions& options) {
@@ -65,7 +84,8 @@ Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunO
   } catch (const Failure& failure) {
     outcome.findings.push_back({"failure", std::string("FAILED  ") + failure.what()});
   }
-  outcome.result = merge(point, results);
+  outcome.result = merge(algorithm, results);
+  add_failure(outcome);
   return outcome;
 }
 

@@ -32,7 +32,9 @@ struct Outcome {
 
 // What the PEs of one point found, as one result: a PE whose output differs in its bits from PE 0's
 // counts as wrong where the algorithm promises equal outputs.
-PointResult merge(const Point& point, const std::vector<PointResult>& results);
+PointResult merge(const Algorithm& algorithm, const std::vector<PointResult>& results);
+// What a failure that every PE saw says, as a finding: once.
+void add_failure(Outcome& outcome);
 
 Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunOptions& options);
 Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOptions& options);

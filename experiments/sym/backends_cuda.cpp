@@ -3,6 +3,8 @@
 #include "experiments/sym/backends.hpp"
 
 #if defined(SYM_HAVE_CUDA)
+#include <bit>
+#include <cstdlib>
 #include <cstring>
 
 #include "backends/cuda/nccl_baseline.hpp"
@@ -23,23 +25,34 @@ int run_on_cuda(const Algorithm&, const std::vector<Point>&, const RunOptions&,
 
 namespace {
 
-// What travels between PEs of a result; `first_wrong` travels as the rest of the string.
+// What travels between PEs of a result: numbers, then two strings, the first with its length.
 std::string packed(const PointResult& result) {
-  PointResult numbers = result;
-  std::string text(4 * sizeof(std::uint64_t), '\0');
-  const std::uint64_t words[4] = {numbers.wrong, numbers.hash, 0, 0};
-  std::memcpy(text.data(), words, sizeof(words));
-  std::memcpy(text.data() + 2 * sizeof(std::uint64_t), &numbers.time_us, sizeof(double));
-  return text + result.first_wrong;
+  std::vector<std::uint64_t> words{result.wrong, result.hash, result.first_wrong.size(),
+                                   std::bit_cast<std::uint64_t>(result.time_us)};
+  for_each_measure(result.measures, [&](const char*, double value) {
+    words.push_back(std::bit_cast<std::uint64_t>(value));
+  });
+  std::string text(words.size() * sizeof(std::uint64_t), '\0');
+  std::memcpy(text.data(), words.data(), text.size());
+  return text + result.first_wrong + result.failure;
 }
 
 PointResult unpacked(PointResult mine, const std::string& text) {
-  std::uint64_t words[4];
-  std::memcpy(words, text.data(), sizeof(words));
-  mine.wrong = words[0];
-  mine.hash = words[1];
-  std::memcpy(&mine.time_us, &words[2], sizeof(double));
-  mine.first_wrong = text.substr(sizeof(words));
+  std::size_t at = 0;
+  const auto next = [&] {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    at += sizeof(word);
+    return word;
+  };
+  mine.wrong = next();
+  mine.hash = next();
+  const std::uint64_t length = next();
+  mine.time_us = std::bit_cast<double>(next());
+  for_each_measure(mine.measures,
+                   [&](const char*, double& value) { value = std::bit_cast<double>(next()); });
+  mine.first_wrong = text.substr(at, length);
+  mine.failure = text.substr(at + length);
   return mine;
 }
 
@@ -49,8 +62,51 @@ Outcome run_one(cuda::CudaWorld& world, const Algorithm& algorithm, const Point&
   for (const std::string& text : world.bootstrap().all_gather(packed(mine)))
     results.push_back(unpacked(mine, text));
   Outcome outcome;
-  outcome.result = merge(point, results);
+  outcome.result = merge(algorithm, results);
+  add_failure(outcome);
   return outcome;
+}
+
+// What NCCL would do for a point: the collective and its size, in the meaning of nccl-tests.
+struct NcclCall {
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+// For a product: gather the operand that moves, or scatter the sums of the partial products; no
+// collective of NCCL stands for other schedules.
+NcclCall nccl_call(const Algorithm& algorithm, const Point& point) {
+  if (algorithm.has_bound) return {point.algorithm, point.bytes};
+  const GemmPoint& g = point.gemm;
+  const std::size_t element = dtype_bytes(point.dtype);
+  const std::string& schedule = point.variant;
+  if (g.m == 0) return {};
+  if (schedule == "ag_a") return {"all_gather", g.m * g.k * element};
+  if (schedule == "ag_b") return {"all_gather", g.n * g.k * element};
+  if (schedule == "rs_a" || schedule == "rs_b") return {"reduce_scatter", g.m * g.n * element};
+  return {};
+}
+
+// For a product, the unsplit local one comes on top of the collective.
+void add_baseline(Outcome& outcome, const Point& point, const cuda::BaselineResult& theirs) {
+  const double product_us = outcome.result.measures.pure_us;
+  if (point.gemm.m != 0 && product_us == 0) return;
+  outcome.baseline = theirs.best;
+  outcome.baseline_us = theirs.best_us + product_us;
+  for (const auto& time : theirs.times) {
+    const double us = time.us + product_us;
+    if (time.variant == "plain") outcome.plain_us = us;
+    if (time.variant == "symmetric") outcome.symmetric_us = us;
+    if (time.variant == "zero-CTA") outcome.zero_cta_us = us;
+  }
+}
+
+// The heap that the points need, unless somebody has said its size: the default is for small ones.
+void want_heap(const std::vector<Point>& points) {
+  constexpr std::size_t usual = std::size_t{3} << 30;
+  std::size_t most = 0;
+  for (const Point& point : points) most = std::max(most, point.heap_bytes);
+  if (most > usual) setenv("SYM_HEAP", std::to_string(most + usual / 3).c_str(), 0);
 }
 
 }  // namespace
@@ -59,28 +115,23 @@ int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points,
                 const RunOptions& options,
                 const std::function<void(const Point&, const Outcome&)>& done) {
   if (points.empty()) return 0;
+  want_heap(points);
   const int pes = points.front().pes;
   const int gpus = options.gpus < 0 ? pes : options.gpus;
   cuda::prepare_environment(pes, gpus);
   if (const std::string why = cuda::why_unavailable(pes, gpus); !why.empty())
     throw Unavailable("cuda: " + why);
   std::size_t largest = 0;
-  for (const Point& point : points) largest = std::max(largest, point.bytes);
+  for (const Point& point : points) largest = std::max(largest, nccl_call(algorithm, point).bytes);
   return cuda::run_cuda(pes, gpus, [&](cuda::CudaWorld& world) {
     std::unique_ptr<cuda::NcclBaseline> baseline;
-    if (options.baseline == "nccl") baseline = std::make_unique<cuda::NcclBaseline>(world, largest);
+    if (options.baseline == "nccl" && largest > 0)
+      baseline = std::make_unique<cuda::NcclBaseline>(world, largest);
     for (const Point& point : points) {
       Outcome outcome = run_one(world, algorithm, point);
-      if (baseline != nullptr && point.bytes > 0) {
-        const cuda::BaselineResult theirs =
-            baseline->time(point.algorithm, point.bytes, point.dtype, point.op);
-        outcome.baseline = theirs.best;
-        outcome.baseline_us = theirs.best_us;
-        for (const auto& time : theirs.times) {
-          if (time.variant == "plain") outcome.plain_us = time.us;
-          if (time.variant == "symmetric") outcome.symmetric_us = time.us;
-          if (time.variant == "zero-CTA") outcome.zero_cta_us = time.us;
-        }
+      const NcclCall call = nccl_call(algorithm, point);
+      if (baseline != nullptr && call.bytes > 0 && outcome.result.failure.empty()) {
+        add_baseline(outcome, point, baseline->time(call.name, call.bytes, point.dtype, point.op));
       }
       if (world.pe() == 0) done(point, outcome);
     }

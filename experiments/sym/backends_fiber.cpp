@@ -71,12 +71,13 @@ Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOp
     results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);
   });
   Outcome outcome;
-  outcome.result = merge(point, results);
+  outcome.result = merge(algorithm, results);
   // Outputs of PEs that never came to an end are not data.
   if (!report.clean()) outcome.result.wrong = 0;
   for (const PointResult& one : results)
     outcome.result.wrong = std::max(outcome.result.wrong, one.wrong);
   outcome.findings = copied(report.findings);
+  add_failure(outcome);
   std::uint64_t times = 0;
   for (const auto& [site, count] : report.statistics.sites) times += count;
   outcome.notes.push_back(
@@ -101,7 +102,7 @@ std::string simulate(const Algorithm& algorithm, const Point& point,
   const sim::SimReport report = sim::run_sim(options, [&](fiber::FiberWorld& world) {
     results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);
   });
-  const PointResult all = report.findings.empty() ? merge(point, results) : results[0];
+  const PointResult all = report.findings.empty() ? merge(algorithm, results) : results[0];
   nlohmann::json json;
   json["count"] = all.count;
   json["bytes"] = all.bytes;
@@ -109,6 +110,9 @@ std::string simulate(const Algorithm& algorithm, const Point& point,
   json["hash"] = all.hash;
   json["time_us"] = all.time_us;
   json["first_wrong"] = all.first_wrong;
+  json["failure"] = all.failure;
+  for_each_measure(all.measures,
+                   [&](const char* name, double value) { json["measures"][name] = value; });
   json["flows"] = report.flows;
   json["window"] = report.nic_window;
   json["findings"] = nlohmann::json::array();
@@ -140,11 +144,15 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
     outcome.result.hash = json["hash"];
     outcome.result.time_us = json["time_us"];
     outcome.result.first_wrong = json["first_wrong"];
+    outcome.result.failure = json["failure"];
+    for_each_measure(outcome.result.measures,
+                     [&](const char* name, double& value) { value = json["measures"][name]; });
     outcome.flows = json["flows"];
     outcome.window = json["window"];
     outcome.fibres = fibres;
     for (const auto& finding : json["findings"])
       outcome.findings.push_back({finding[0], finding[1]});
+    add_failure(outcome);
     return outcome;
   };
 }

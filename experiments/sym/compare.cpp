@@ -56,6 +56,12 @@ std::string key_of(const Record& record) {
   std::string key;
   for (const char* column : {"algorithm", "variant", "pes", "bytes", "dtype", "op"})
     key += record.at(column) + "/";
+  // Columns that files of earlier versions lack.
+  for (const char* column :
+       {"tokens", "hidden", "experts", "topk", "routing", "splits", "m", "n", "k"}) {
+    const auto found = record.find(column);
+    key += (found == record.end() ? "" : found->second) + "/";
+  }
   return key;
 }
 

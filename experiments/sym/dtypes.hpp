@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/error.hpp"
@@ -22,6 +23,17 @@ using dtype_u8 = std::uint8_t;
 inline const std::vector<std::string>& dtype_names() {
   static const std::vector<std::string> names{"bf16", "f16", "f32", "f64", "i32", "i64", "u8"};
   return names;
+}
+
+template <class T>
+constexpr const char* dtype_name() {
+  if constexpr (std::is_same_v<T, dtype_bf16>) return "bf16";
+  if constexpr (std::is_same_v<T, dtype_f16>) return "f16";
+  if constexpr (std::is_same_v<T, dtype_f32>) return "f32";
+  if constexpr (std::is_same_v<T, dtype_f64>) return "f64";
+  if constexpr (std::is_same_v<T, dtype_i32>) return "i32";
+  if constexpr (std::is_same_v<T, dtype_i64>) return "i64";
+  if constexpr (std::is_same_v<T, dtype_u8>) return "u8";
 }
 
 // Calls f.template operator()<T>() for the type named `name`.

@@ -44,7 +44,7 @@ int list_command(const Invocation& invocation, bool as_json) {
   }
   fmt::print("algorithms\n");
   for (const Algorithm& algorithm : invocation.registry.algorithms()) {
-    fmt::print("  {:<16} {:<48} {}\n", algorithm.name, algorithm.summary,
+    fmt::print("  {:<20} {:<48} {}\n", algorithm.name, algorithm.summary,
                fmt::join(algorithm.variants, ", "));
   }
   fmt::print("backends\n");

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace sym::command {
 
@@ -20,6 +21,15 @@ std::vector<std::string> split(const std::string& text, char at) {
   }
 }
 }  // namespace
+
+std::vector<std::string> comma_separated(const std::string& text) { return split(text, ','); }
+
+void require_name(const std::string& what, const std::string& name,
+                  const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  throw UsageError("unknown " + what + " '" + name + "'; the nearest is '" +
+                   nearest_name(name, names) + "'");
+}
 
 std::size_t parse_size(const std::string& text) {
   std::size_t value = 0;

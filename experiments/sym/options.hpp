@@ -37,6 +37,22 @@ struct RunOptions {
   int gpus = -1;  // -1: one a PE
   int wait_ms = 10000;
   std::string inject;
+  // all_to_all_v and the MoE exchange
+  std::vector<std::size_t> tokens{64};
+  std::size_t hidden = 64;  // elements of a row
+  int experts = 16;
+  int topk = 4;
+  std::size_t capacity = 0;  // rows; 0: the worst case
+  std::size_t alignment = 1;
+  std::vector<std::string> routing{"uniform"};
+  std::vector<std::string> splits{"uniform"};
+  // gemm
+  std::size_t m = 512, n = 512, k = 512;
+  std::vector<std::string> gemm_schedules;  // empty: all on check, ag_a elsewhere
+  std::string grid;
+  double beta = 0;
+  bool bias = false;
+  int max_buffers = 0;
   std::string csv, json, replay_file;
   bool coverage = false;
 };
@@ -45,15 +61,20 @@ struct RunOptions {
 std::size_t parse_size(const std::string& text);
 // "0,2,16K", "1K:64M" (doubling), "1K:1G:x4"; in the order given.
 std::vector<std::size_t> parse_sizes(const std::string& text);
+// "a,b": the parts, empty ones included.
+std::vector<std::string> comma_separated(const std::string& text);
+// Throws UsageError with the nearest of `names` unless `name` is one of them.
+void require_name(const std::string& what, const std::string& name,
+                  const std::vector<std::string>& names);
 std::vector<int> parse_counts(const std::string& text, const std::string& option);
 // "64M" for 67108864: the inverse, where it is exact.
 std::string format_size(std::size_t bytes);
 
-// Blocks of a launch that moves `bytes`: one 16-byte access a lane while that gives no more than
-// `most` blocks.
 // Threads of a block on GPUs: fewer for small messages, where every warp of a block costs time to
 // meet.
 int threads_for(std::size_t bytes);
+// Blocks of a launch that moves `bytes`: one 16-byte access a lane while that gives no more than
+// `most` blocks.
 int blocks_for(std::size_t bytes, int threads, int most);
 
 }  // namespace sym::command

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/sym/families.hpp"
 #include "experiments/sym/point.hpp"
 
 namespace sym::thread {
@@ -26,6 +27,8 @@ struct Algorithm {
   std::vector<std::string> variants;  // the first is the default of one that `auto` does not know
   bool has_op = true;
   bool has_bound = true;  // a lower bound and a bus bandwidth are defined for it
+  Family family = collective_family();
+  std::vector<std::string> dtypes{};  // that it was compiled for; empty: all
   // Host program of one PE, for each world that it was compiled for; empty where it was not.
   std::function<PointResult(thread::ThreadWorld&, const Point&)> thread;
   std::function<PointResult(fiber::FiberWorld&, const Point&)> fiber;
@@ -47,6 +50,9 @@ class Registry {
 
 // Throws UsageError, naming the nearest, unless `variant` is one of the algorithm's or "auto".
 void require_variant(const Algorithm& algorithm, const std::string& variant);
+
+// Throws UsageError, naming those that there are, unless the algorithm was compiled for `dtype`.
+void require_dtype(const Algorithm& algorithm, const std::string& dtype);
 
 // The whole command: parses, runs, reports; returns the exit status (0 right, 1 wrong data, race or
 // deadlock, 2 bad usage or input, 3 not available here).

@@ -25,6 +25,27 @@ std::string seal(const std::string& build, const std::vector<std::string>& argum
 }
 }  // namespace
 
+std::vector<std::string> replay_arguments(const Algorithm& algorithm, const Point& point,
+                                          const RunOptions& options) {
+  std::vector<std::string> arguments{point.algorithm, "--backend", "check"};
+  const auto add = [&arguments](const char* name, const std::string& value) {
+    arguments.insert(arguments.end(), {name, value});
+  };
+  add("--pes", std::to_string(point.pes));
+  add("--dtype", point.dtype);
+  add("--blocks", std::to_string(point.blocks));
+  add("--iterations", std::to_string(point.iterations));
+  add("--seed", std::to_string(point.seed));
+  const bool is_schedule = !algorithm.family.schedules.empty();  // of the algorithm's own
+  add("--schedule", options.schedule + (is_schedule ? "," + point.variant : ""));
+  if (!is_schedule) add("--variant", point.variant);
+  const std::vector<std::string> own = algorithm.family.arguments(point);
+  arguments.insert(arguments.end(), own.begin(), own.end());
+  if (!options.inject.empty()) add("--inject", options.inject);
+  if (!options.knobs.empty()) add("--knobs", fmt::format("{}", fmt::join(options.knobs, ",")));
+  return arguments;
+}
+
 std::string write_replay(const RunOptions& options, const std::vector<std::string>& arguments,
                          const std::vector<std::string>& texts) {
   nlohmann::ordered_json json;
@@ -75,21 +96,11 @@ int replay_command(const Invocation& invocation, const std::string& file) {
                      "'; replay needs the same build");
   }
   const RunOptions options = parse_run(invocation.registry, arguments);
-  Point point;
-  point.algorithm = options.algorithm;
-  point.variant = options.variant;
-  point.dtype = options.dtype;
-  point.op = options.op;
-  point.data = options.data;
-  point.bytes = options.sizes.at(0);
-  point.pes = options.pes.at(0);
-  point.blocks = options.blocks;
-  point.iterations = options.iterations;
-  point.seed = options.seed;
-  point.root = options.root;
-  if (options.inject.rfind("skip=", 0) == 0) point.skip_pe = std::stoi(options.inject.substr(5));
-  if (options.inject.rfind("count=", 0) == 0) point.shrink_pe = std::stoi(options.inject.substr(6));
-  const Outcome outcome = run_on_check(invocation.registry.find(options.algorithm), point, options);
+  const Algorithm& algorithm = invocation.registry.find(options.algorithm);
+  const models::Machine machine = models::load_machine("h200x2");  // for `auto`, which none says
+  const Planning planning{algorithm, options, machine, options.pes.at(0)};
+  const Point point = algorithm.family.points(planning).at(0);
+  const Outcome outcome = run_on_check(algorithm, point, options);
   std::vector<std::string> texts;
   for (const Finding& one : outcome.findings) texts.push_back(one.text);
   fmt::print("{}\n", joined(texts));

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/sym/point.hpp"
+
 namespace sym::command {
 
 struct Row {
@@ -32,6 +34,14 @@ struct Row {
   std::uint64_t flows = 0;
   int window = 0;
   std::string schedule;
+  // Columns of some families, empty elsewhere.
+  Measures measures;
+  double link_percent = 0;
+  std::size_t tokens = 0, hidden = 0;
+  int experts = 0, topk = 0;
+  std::string routing, splits;
+  std::size_t m = 0, n = 0, k = 0;
+  double tflops = 0;  // of each GPU
 };
 
 // (column, value) in the order of the schema.

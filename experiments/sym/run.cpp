@@ -2,20 +2,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <deque>
 #include <fstream>
 #include <thread>
 
-#include "core/debug.hpp"
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
-#include "experiments/sym/dtypes.hpp"
-#include "models/bounds.hpp"
-#include "models/choose.hpp"
+#include "experiments/sym/row_of.hpp"
 
 namespace sym::command {
 
@@ -74,89 +69,25 @@ class Run {
     return machine_.name + (machine_.nodes > 1 ? "*" + std::to_string(machine_.nodes) : "");
   }
 
-  std::vector<std::string> variants(int pes, std::size_t bytes) const {
-    if (options_.variant == "all") return algorithm_.variants;
-    if (options_.variant != "auto") return {options_.variant};
-    const bool known = invocation_.registry.algorithms().front().name == "all_reduce" &&
-                       (algorithm_.name == "all_reduce" || algorithm_.name == "all_gather" ||
-                        algorithm_.name == "reduce_scatter" || algorithm_.name == "broadcast");
-    if (!known) return {algorithm_.variants.front()};
-    return {models::choose_variant(machine_, algorithm_.name, pes, static_cast<double>(bytes))};
-  }
-
-  Point point_of(int pes, std::size_t bytes, const std::string& variant) const {
-    Point point;
-    point.algorithm = options_.algorithm;
-    point.variant = variant;
-    point.dtype = options_.dtype;
-    point.op = algorithm_.has_op ? options_.op : "sum";
-    point.data = options_.data;
-    point.bytes = bytes;
-    point.pes = pes;
-    point.threads = options_.threads > 0 ? options_.threads : threads_for(bytes);
-    const int most = options_.backend == "check" ? 4
-                     : options_.backend == "thread"
-                         ? 2
-                         : static_cast<int>(machine_.number("default_blocks"));
-    point.blocks = options_.blocks > 0 ? options_.blocks : blocks_for(bytes, point.threads, most);
-    point.iterations = options_.iterations > 0 ? options_.iterations : options_.verify ? 3 : 0;
-    point.timed = options_.backend == "thread" || options_.backend == "cuda" ? options_.timed : 0;
-    if (options_.backend == "sim") {  // deterministic: one launch says it
-      point.iterations = 1;
-      point.time_verified = true;
-    }
-    point.root = options_.root;
-    if (point.root >= pes) {
-      throw UsageError("--root " + std::to_string(point.root) + " is no rank of " +
-                       std::to_string(pes) + " PEs");
-    }
-    debug_info(fmt::format("{} of {} bytes: variant {}, {} blocks of {} threads", point.algorithm,
-                           bytes, variant, point.blocks, point.threads));
-    point.graph = options_.graph;
-    point.seed = options_.seed;
-    parse_inject(point);
-    return point;
-  }
-
-  void parse_inject(Point& point) const {
-    if (options_.inject.empty()) return;
-    const std::size_t equals = options_.inject.find('=');
-    const std::string what = options_.inject.substr(0, equals);
-    if (equals == std::string::npos || (what != "skip" && what != "count")) {
-      throw UsageError("--inject '" + options_.inject +
-                       "': skip=PE (it leaves out a launch) or count=PE (it comes "
-                       "with one element less) can be injected");
-    }
-    const std::string number = options_.inject.substr(equals + 1);
-    int pe = -1;
-    const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), pe);
-    const bool whole = error == std::errc() && rest == number.data() + number.size();
-    if (!whole || pe < 0 || pe >= point.pes) {
-      throw UsageError("--inject '" + options_.inject + "': PEs are 0 to " +
-                       std::to_string(point.pes - 1));
-    }
-    (what == "skip" ? point.skip_pe : point.shrink_pe) = pe;
-  }
-
   struct Planned {
     Point point;
     bool last;  // of the runs of its point
   };
 
+  // All points before the first runs, so that options that do not go together are refused at once.
   std::vector<Planned> plan() const {
-    std::vector<Planned> points;
+    std::vector<Planned> planned;
     for (int pes : options_.pes) {
-      for (std::size_t bytes : options_.sizes) {
-        for (const std::string& variant : variants(pes, bytes)) {
-          for (int run = 0; run < options_.runs; ++run) {
-            Point point = point_of(pes, bytes, variant);
-            point.seed += static_cast<std::uint64_t>(run);
-            points.push_back({point, run + 1 == options_.runs});
-          }
+      const std::vector<Point> points =
+          algorithm_.family.points(Planning{algorithm_, options_, machine_, pes});
+      for (const Point& point : points) {
+        for (int run = 0; run < options_.runs; ++run) {
+          planned.push_back({point, run + 1 == options_.runs});
+          planned.back().point.seed += static_cast<std::uint64_t>(run);
         }
       }
     }
-    return points;
+    return planned;
   }
 
   void run_hosts() {
@@ -186,13 +117,14 @@ class Run {
     return [this, point] { return run_on_check(algorithm_, point, options_); };
   }
 
+  // One world for each PE count.
   void run_cuda() {
-    for (int pes : options_.pes) {
+    const std::vector<Planned> all = plan();
+    for (std::size_t first = 0; first < all.size();) {
       std::vector<Point> points;
-      for (std::size_t bytes : options_.sizes) {
-        for (const std::string& variant : variants(pes, bytes))
-          points.push_back(point_of(pes, bytes, variant));
-      }
+      for (; first < all.size() && (points.empty() || all[first].point.pes == points[0].pes);
+           ++first)
+        points.push_back(all[first].point);
       const int status = run_on_cuda(
           algorithm_, points, options_,
           [&](const Point& point, const Outcome& outcome) { done(point, outcome, true); });
@@ -211,7 +143,8 @@ class Run {
     last_notes_ = outcome.notes;
     if (print || bad) {
       if (rows_.empty()) print_header(stdout, title());
-      rows_.push_back(row_of(point, outcome));
+      rows_.push_back(row_of(algorithm_, point, outcome, options_));
+      add_rates(rows_.back(), algorithm_, point, has_machine_ ? &machine_ : nullptr);
       print_row(stdout, rows_.back());
     }
     if (!outcome.result.first_wrong.empty())
@@ -227,92 +160,10 @@ class Run {
       texts.push_back(finding.text);
     }
     if (options_.backend != "check") return;
-    const std::string file = write_replay(options_, arguments_of(point), texts);
+    const std::string file =
+        write_replay(options_, replay_arguments(algorithm_, point, options_), texts);
     fmt::print("  replay {} replay {}\n", invocation_.program, file);
     std::fflush(stdout);
-  }
-
-  std::vector<std::string> arguments_of(const Point& point) const {
-    std::vector<std::string> arguments{point.algorithm,
-                                       "--backend",
-                                       "check",
-                                       "--pes",
-                                       std::to_string(point.pes),
-                                       "--bytes",
-                                       std::to_string(point.bytes),
-                                       "--dtype",
-                                       point.dtype,
-                                       "--op",
-                                       options_.op,
-                                       "--variant",
-                                       point.variant,
-                                       "--blocks",
-                                       std::to_string(point.blocks),
-                                       "--iterations",
-                                       std::to_string(point.iterations),
-                                       "--seed",
-                                       std::to_string(point.seed),
-                                       "--schedule",
-                                       options_.schedule,
-                                       "--data",
-                                       point.data,
-                                       "--root",
-                                       std::to_string(point.root)};
-    if (!options_.inject.empty()) arguments.insert(arguments.end(), {"--inject", options_.inject});
-    if (!options_.knobs.empty()) {
-      arguments.insert(arguments.end(),
-                       {"--knobs", fmt::format("{}", fmt::join(options_.knobs, ","))});
-    }
-    return arguments;
-  }
-
-  Row row_of(const Point& point, const Outcome& outcome) const {
-    Row row;
-    row.backend = options_.backend;
-    row.machine = has_machine_ ? machine_name() : "";
-    row.algorithm = point.algorithm;
-    row.variant = point.variant;
-    row.pes = point.pes;
-    row.blocks = point.blocks;
-    row.fibres = outcome.fibres;
-    // A point that did not come to an end has no result of its own.
-    const bool ended = outcome.result.bytes != 0 || point.bytes == 0;
-    row.bytes = ended ? outcome.result.bytes : point.bytes;
-    row.count = outcome.result.count;
-    row.findings = outcome.findings.size();
-    row.verified =
-        ended && !(options_.no_data && options_.backend == "sim") && point.iterations > 0;
-    row.dtype = point.dtype;
-    row.op = algorithm_.has_op ? point.op : "-";
-    row.graph = point.graph;
-    row.seed = point.seed;
-    row.time_us = outcome.result.time_us;
-    row.wrong = outcome.result.wrong;
-    row.hash = options_.no_data && options_.backend == "sim" ? 0 : outcome.result.hash;
-    row.baseline = outcome.baseline;
-    row.baseline_us = outcome.baseline_us;
-    row.baseline_plain_us = outcome.plain_us;
-    row.baseline_symmetric_us = outcome.symmetric_us;
-    row.baseline_zero_cta_us = outcome.zero_cta_us;
-    row.schedule = options_.backend == "check" ? options_.schedule : "";
-    if (options_.backend == "sim") {
-      row.network = options_.network;
-      row.flows = outcome.flows;
-      row.window = outcome.window;
-    }
-    if (row.time_us > 0 && row.bytes > 0) {
-      row.algbw_gbps = static_cast<double>(row.bytes) / row.time_us * 1e-3;
-      if (algorithm_.has_bound)
-        row.busbw_gbps = row.algbw_gbps * models::bus_factor(point.algorithm, point.pes);
-    }
-    if (has_machine_ && algorithm_.has_bound && point.pes <= machine_.pes()) {
-      const models::Bound bound = models::collective_bound(point.algorithm, machine_, point.pes,
-                                                           static_cast<double>(row.bytes));
-      row.bound_us = bound.us;
-      row.bound_by = bound.bound_by;
-      if (row.time_us > 0) row.percent_of_bound = 100 * bound.us / row.time_us;
-    }
-    return row;
   }
 
   const Invocation& invocation_;

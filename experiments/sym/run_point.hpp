@@ -11,6 +11,7 @@
 #include "experiments/sym/collective_kernels.hpp"
 #include "experiments/sym/pattern.hpp"
 #include "experiments/sym/point.hpp"
+#include "experiments/sym/timing.hpp"
 
 namespace sym::command {
 
@@ -128,7 +129,7 @@ class PointRun {
       if (world_.moves_data()) verify<Op>(iteration);
       world_.barrier();  // and read before any is written again
     }
-    if (point_.timed > 0) result_.time_us = time_us(kernel);
+    if (point_.timed > 0) result_.time_us = time_us(world_, point_, [&] { launch(kernel); });
   }
 
   template <class Kernel>
@@ -138,41 +139,6 @@ class PointRun {
     config.blocks = point_.blocks;
     config.threads = point_.threads;
     world_.launch(config, kernel);
-  }
-
-  // The median of a few repetitions, each of `timed` launches back to back.
-  template <class Kernel>
-  double time_us(const Kernel& kernel) {
-    GraphId graph;
-    if (point_.graph) {
-      world_.begin_capture();
-      for (int i = 0; i < point_.timed; ++i) launch(kernel);
-      graph = world_.end_capture();
-    }
-    const auto once = [&] {
-      if (point_.graph) {
-        world_.replay(graph);
-      } else {
-        for (int i = 0; i < point_.timed; ++i) launch(kernel);
-      }
-    };
-    if constexpr (requires { world_.time_graph_us(graph, 1); }) {
-      // On GPUs several replays lie between two events, so that what starts a replay is not
-      // counted.
-      if (point_.graph) return world_.time_graph_us(graph, 10) / point_.timed;
-    }
-    once();  // warm: pages, code, clocks
-    world_.synchronize();
-    std::vector<double> times;
-    for (int repetition = 0; repetition < point_.repetitions; ++repetition) {
-      world_.barrier();
-      const double begin_us = world_.mark_us();
-      once();
-      times.push_back((world_.mark_us() - begin_us) / point_.timed);
-    }
-    world_.synchronize();
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
   }
 
   template <class Op>

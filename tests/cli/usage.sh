@@ -47,6 +47,12 @@ try 0 "$SYM" run --help
 try 0 "$SYM" --version
 try 0 "$SYM" list
 says "one_shot, one_shot_read, two_shot, ring"
+says "moe_dispatch_combine"
+says "all_to_all_v"
+says "ag_a, ag_b, rs_a, rs_b, cannon"
+try 0 "$SYM" run gemm --help
+says "--splits"
+says "--grid"
 try 0 "$SYM" list --json
 try 0 "$SYM" doctor
 try 2 "$SYM"

@@ -64,6 +64,13 @@ mistake text sim/long.cpp "$(yes '// line' | head -401)" "over 400 lines (is it 
 mistake text docs/guide.md "see /""work/main/README.md" "path of a machine: docs/guide.md:1"
 mistake text tests/golden/topology.txt 'GPU0 X' "committed copy of shared data"
 
+excerpt=$'<!-- from core/range.hpp -->\n```cpp\n#include <cstdint>\n```'
+mistake excerpts docs/guide/a.md "$excerpt" "excerpts: docs/guide/a.md:2: not what core/range.hpp says"
+mistake excerpts docs/guide/a.md "${excerpt/range/no}" "core/no.hpp is no file"
+clean_tree
+plant docs/guide/a.md "${excerpt/cstdint/cstddef}"
+expect excerpts 0 "excerpts: clean"
+
 if command -v clang-format-14 >/dev/null; then
   mistake format core/window.hpp 'int  x;' "format: core/window.hpp"
 fi

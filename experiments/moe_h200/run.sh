@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# On a machine with two GPUs: builds, verifies, and measures dispatch and combine (gpu_study.sh says where results
+# go). STEPS (default: all of): conformance exchange
+steps=${STEPS:-conformance exchange}
+source "$(dirname "$0")/../gpu_study.sh"
+build_targets sym
+if wants exchange; then
+  step moe 12 "$sym" run moe_dispatch_combine --backend cuda --pes 2 --tokens 1,8,64,128,1024,4096 --hidden 7168 --experts 256 --topk 8 --graph --csv "$out/moe.csv"
+  step a2av 8 "$sym" run all_to_all_v --backend cuda --pes 2 --graph --csv "$out/all_to_all_v.csv"
+fi
+if wants conformance; then
+  conformance one_gpu '*Tally*OneGpu*:*Pieces*OneGpu*:*Require*OneGpu*:*Moe*OneGpu*'
+  conformance two_gpus '*Tally*TwoGpus*:*Pieces*TwoGpus*:*Require*TwoGpus*:*Moe*TwoGpus*'
+fi
+exit $status

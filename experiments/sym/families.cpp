@@ -1,0 +1,142 @@
+#include "experiments/sym/families.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/debug.hpp"
+#include "core/error.hpp"
+#include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/registry.hpp"
+#include "models/choose.hpp"
+
+namespace sym::command {
+
+namespace {
+
+// "skip=1": skip and 1. A fault without a PE has -1.
+struct Fault {
+  std::string what;
+  int pe = -1;
+};
+
+Fault parse_fault(const std::string& text, const std::vector<std::string>& faults, int pes) {
+  const std::size_t equals = text.find('=');
+  Fault fault{text.substr(0, equals)};
+  const std::string form = equals == std::string::npos ? fault.what : fault.what + "=PE";
+  if (std::find(faults.begin(), faults.end(), form) == faults.end()) {
+    throw UsageError(
+        fmt::format("--inject '{}': {} can be injected here", text, fmt::join(faults, ", ")));
+  }
+  if (equals == std::string::npos) return fault;
+  const std::string number = text.substr(equals + 1);
+  const auto [rest, error] =
+      std::from_chars(number.data(), number.data() + number.size(), fault.pe);
+  const bool whole = error == std::errc() && rest == number.data() + number.size();
+  if (!whole || fault.pe < 0 || fault.pe >= pes) {
+    throw UsageError(fmt::format("--inject '{}': PEs are 0 to {}", text, pes - 1));
+  }
+  return fault;
+}
+
+void inject(Point& point, const std::string& text, const std::vector<std::string>& faults) {
+  if (text.empty()) return;
+  const Fault fault = parse_fault(text, faults, point.pes);
+  if (fault.what == "skip") {
+    point.skip_pe = fault.pe;
+  } else if (fault.what == "count") {
+    point.shrink_pe = fault.pe;
+  } else {
+    point.moe.inject = fault.what;
+  }
+}
+
+std::vector<Point> collective_points(const Planning& planning) {
+  const RunOptions& options = planning.options;
+  const std::string& name = planning.algorithm.name;
+  if (options.root >= planning.pes) {
+    throw UsageError(fmt::format("--root {} is no rank of {} PEs", options.root, planning.pes));
+  }
+  const bool modelled = name == "all_reduce" || name == "all_gather" || name == "reduce_scatter" ||
+                        name == "broadcast";
+  std::vector<Point> points;
+  for (const std::size_t bytes : options.sizes) {
+    const std::string chosen = modelled
+                                   ? models::choose_variant(planning.machine, name, planning.pes,
+                                                            static_cast<double>(bytes))
+                                   : planning.algorithm.variants.front();
+    for (const std::string& variant : planning.variants(chosen)) {
+      Point point = planning.point(variant, bytes);
+      point.op = planning.algorithm.has_op ? options.op : "sum";
+      point.data = options.data;
+      point.root = options.root;
+      points.push_back(point);
+    }
+  }
+  return points;
+}
+
+std::vector<std::string> collective_arguments(const Point& point) {
+  return {"--bytes", std::to_string(point.bytes), "--op", point.op, "--data", point.data,
+          "--root",  std::to_string(point.root)};
+}
+
+}  // namespace
+
+std::size_t dtype_bytes(const std::string& dtype) {
+  return with_dtype(dtype, []<class T>() { return sizeof(T); });
+}
+
+Point Planning::point(const std::string& variant, std::size_t bytes) const {
+  Point point;
+  point.algorithm = algorithm.name;
+  point.variant = variant;
+  point.dtype = options.dtype;
+  point.bytes = bytes;
+  point.pes = pes;
+  point.gpus_per_node = machine.gpus_per_node;
+  point.threads = options.threads > 0 ? options.threads : threads_for(bytes);
+  const int most = options.backend == "check" ? 4
+                   : options.backend == "thread"
+                       ? 2
+                       : static_cast<int>(machine.number("default_blocks"));
+  point.blocks = options.blocks > 0 ? options.blocks : blocks_for(bytes, point.threads, most);
+  point.iterations = options.iterations > 0 ? options.iterations : options.verify ? 3 : 0;
+  point.timed = options.backend == "thread" || options.backend == "cuda" ? options.timed : 0;
+  if (options.backend == "sim") {  // deterministic: one launch says it
+    point.iterations = 1;
+    point.time_verified = true;
+  }
+  point.graph = options.graph;
+  point.seed = options.seed;
+  inject(point, options.inject, algorithm.family.faults);
+  debug_info(fmt::format("{} of {} bytes: variant {}, {} blocks of {} threads", point.algorithm,
+                         bytes, variant, point.blocks, point.threads));
+  return point;
+}
+
+std::vector<std::string> Planning::variants(const std::string& chosen) const {
+  if (options.variant == "all") return algorithm.variants;
+  return {options.variant == "auto" ? chosen : options.variant};
+}
+
+Family collective_family() {
+  Family family;
+  family.takes = {"--sizes", "--bytes", "-b", "-e", "-f", "--op", "--data", "--root", "--variant"};
+  family.faults = {"skip=PE", "count=PE"};
+  family.points = collective_points;
+  family.arguments = collective_arguments;
+  return family;
+}
+
+std::vector<std::string> family_options() {
+  std::vector<std::string> all;
+  for (const Family& family :
+       {collective_family(), all_to_all_v_family(), moe_family(), gemm_family()}) {
+    all.insert(all.end(), family.takes.begin(), family.takes.end());
+  }
+  return all;
+}
+
+}  // namespace sym::command

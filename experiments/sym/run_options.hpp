@@ -1,0 +1,26 @@
+// The options of `sym run`, for the parser.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/sym/options.hpp"
+
+namespace sym::command {
+
+// What the parser fills in as text before it is understood.
+struct RawRun {
+  std::string pes, sizes, bytes, begin, end, factor, knobs, gpus_per_thread;
+  std::string schedule = "worst";
+  std::string tokens, hidden, capacity, routing, splits, m, n, k;
+  long long alignment = 1;
+  int warm_up = 0;
+};
+
+void add_run_options(CLI::App& run, RunOptions& options, RawRun& raw);
+
+// Parses, and refuses what the parser did not know in one sentence with the nearest that exists.
+void parse(CLI::App& app, std::vector<std::string> arguments);
+
+}  // namespace sym::command
