@@ -153,8 +153,9 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   { block.read(numbers, slot) } -> std::same_as<std::uint32_t>;
   { block.read(counts, slot) } -> std::same_as<std::uint32_t>;
   // counts[k] += how many of keys[range] are k, for k in 0..counts.count-1; other keys are left out.
-  // Begins and ends with a sync.
-  block.tally(counts, keys, range);
+  // Returns to every lane whether each of those was -1, which stands for no key. Begins and ends with a
+  // sync.
+  { block.tally(counts, keys, range) } -> std::convertible_to<bool>;
   // The same in ascending order of i, and each key gets what it found: places[i] = counts[keys[i]]++.
   // The place of a key that is left out is not written.
   block.tally(counts, keys, range, numbers);
@@ -227,7 +228,9 @@ struct BlockArchetype {
     return {};
   }
   template <Operand K>
-  SYM_FN void tally(Scratch<std::uint32_t>, K, Range, Site = {}) {}
+  SYM_FN bool tally(Scratch<std::uint32_t>, K, Range, Site = {}) {
+    return true;
+  }
   template <Operand K, Memory P>
   SYM_FN void tally(Scratch<std::uint32_t>, K, Range, P, Site = {}) {}
   template <Memory D, Memory S, class F>

@@ -16,17 +16,20 @@ __device__ __forceinline__ std::uint32_t bin_of(K key, std::uint32_t bins) {
   return wide < bins ? static_cast<std::uint32_t>(wide) : no_bin;
 }
 
-// counts[k] += how many of keys[0, count) are k. 16 keys of 4 bytes are in flight a lane. An add of
-// the constant 1 whose result nobody wants is one instruction that counts the lanes of equal
-// address (ATOMS.POPC.INC), so that a warp whose keys are all equal is as fast as any.
+// counts[k] += how many of keys[0, count) are k; whether all others that this lane met are -1. 16
+// keys of 4 bytes are in flight a lane. An add of the constant 1 whose result nobody wants is one
+// instruction that counts the lanes of equal address (ATOMS.POPC.INC), so that a warp whose keys
+// are all equal is as fast as any.
 template <class K>
-__device__ __forceinline__ void tally_lanes(std::uint32_t* counts, std::uint32_t bins,
+__device__ __forceinline__ bool tally_lanes(std::uint32_t* counts, std::uint32_t bins,
                                             const K* keys, std::size_t count) {
   constexpr int n = Shared<K>::elements;
   constexpr int depth = 4;
+  bool sound = true;
   const auto add = [&](K key) {
     const std::uint32_t bin = bin_of(key, bins);
     if (bin != no_bin) atomicAdd(counts + bin, 1U);
+    sound = sound && (bin != no_bin || key == static_cast<K>(-1));
   };
   const Shared<K> shared(count);
   const bool wide = fits_wide<K, n>(keys);
@@ -53,6 +56,7 @@ __device__ __forceinline__ void tally_lanes(std::uint32_t* counts, std::uint32_t
 #pragma unroll 1
     for (int i = 0; i < elements; ++i) add(OnePack<K>::load(keys + first + i).get(0));
   });
+  return sound;
 }
 
 // places[i] = counts[keys[i]]++ in ascending order of i. A warp takes 256 consecutive keys and

@@ -152,7 +152,7 @@ class CudaBlock : private Access {
   template <Memory S>
   __device__ typename S::value_type read(S memory, std::size_t index, Site site = Site::here());
   template <Operand K>
-  __device__ void tally(Scratch<std::uint32_t> counts, K keys, Range range,
+  __device__ bool tally(Scratch<std::uint32_t> counts, K keys, Range range,
                         Site site = Site::here());
   template <Operand K, Memory P>
   __device__ void tally(Scratch<std::uint32_t> counts, K keys, Range range, P places,

@@ -17,14 +17,14 @@ __device__ __forceinline__ typename S::value_type CudaBlock::read(S memory, std:
 }
 
 template <Operand K>
-__device__ void CudaBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site) {
-  if (!admit("tally", site, counts.all(), context_.pe, counts)) return;
-  if (!admit("tally", site, range, context_.pe, keys)) return;
+__device__ bool CudaBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site) {
+  if (!admit("tally", site, counts.all(), context_.pe, counts)) return true;
+  if (!admit("tally", site, range, context_.pe, keys)) return true;
   using T = typename K::value_type;
   __syncthreads();
-  tally_lanes<T>(scratch_at(counts), static_cast<std::uint32_t>(counts.count),
-                 own(keys) + range.first, range.count);
-  __syncthreads();
+  const bool sound = tally_lanes<T>(scratch_at(counts), static_cast<std::uint32_t>(counts.count),
+                                    own(keys) + range.first, range.count);
+  return __syncthreads_and(sound ? 1 : 0) != 0;
 }
 
 template <Operand K, Memory P>

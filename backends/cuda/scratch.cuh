@@ -52,11 +52,23 @@ struct ScratchView {
 };
 
 // dst[i] = f(src[i]...) for i in [0, count), element by element, but shared as every verb shares a
-// range of dst's type.
+// range of dst's type. The loads of a whole group are in flight together: a source may be memory.
 template <class D, class F, class... S>
 __device__ __forceinline__ void map_views(D dst, std::size_t count, F f, S... src) {
   using T = typename D::value_type;
+  constexpr int n = Shared<T>::elements;
   each_group(Shared<T>(count), false, [&](std::size_t first, int elements) {
+    if (elements == n) {
+      T value[n];
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        value[i] =
+            narrow<T>(static_cast<Accumulator<T>>(f(src.get(first + static_cast<unsigned>(i))...)));
+      }
+#pragma unroll
+      for (int i = 0; i < n; ++i) dst.store(first + static_cast<unsigned>(i), value[i]);
+      return;
+    }
 #pragma unroll 1
     for (std::size_t i = first; i < first + static_cast<unsigned>(elements); ++i) {
       dst.store(i, narrow<T>(static_cast<Accumulator<T>>(f(src.get(i)...))));

@@ -85,11 +85,13 @@ void FiberBlock::tally_keys(Scratch<std::uint32_t> counts, K keys, Range range, 
 }
 
 template <Operand K>
-void FiberBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site) {
+bool FiberBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site) {
   before(Verb::tally, site, range.count * sizeof(typename K::value_type), -1);
+  bool sound = true;
   tally_keys(counts, keys, range, [&](std::uint32_t* found, const auto* all) {
-    if (all != nullptr) host::tally(found, counts.count, all, range.count);
+    if (all != nullptr) sound = host::tally(found, counts.count, all, range.count);
   });
+  return sound;
 }
 
 template <Operand K, sym::Memory P>
@@ -100,8 +102,11 @@ void FiberBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, P pla
     engine_.access(to, true);
     auto* place = reinterpret_cast<typename P::value_type*>(to.data);
     if (all == nullptr) return;
-    if (place == nullptr) return host::tally(found, counts.count, all, range.count);
-    host::tally(found, counts.count, all, range.count, place);
+    if (place == nullptr) {
+      host::tally(found, counts.count, all, range.count);
+    } else {
+      host::tally(found, counts.count, all, range.count, place);
+    }
   });
 }
 

@@ -65,12 +65,19 @@ Accumulator<T> fold(const T* source, std::size_t n, F f, Fold combine) {
   return total[0];
 }
 
-// Block::tally: counts[k] += how many of keys[0, n) are k, for k in 0..bins-1.
+// Block::tally: counts[k] += how many of keys[0, n) are k, for k in 0..bins-1. Whether all others
+// are -1.
 template <class K>
-void tally(std::uint32_t* counts, std::size_t bins, const K* keys, std::size_t n) {
+bool tally(std::uint32_t* counts, std::size_t bins, const K* keys, std::size_t n) {
+  bool sound = true;
   for (std::size_t i = 0; i < n; ++i) {
-    if (keys[i] >= 0 && static_cast<std::size_t>(keys[i]) < bins) ++counts[keys[i]];
+    if (keys[i] >= 0 && static_cast<std::size_t>(keys[i]) < bins) {
+      ++counts[keys[i]];
+    } else {
+      sound = sound && keys[i] == K(-1);
+    }
   }
+  return sound;
 }
 // ... and what each key found.
 template <class K, class P>

@@ -151,7 +151,7 @@ class ThreadBlock {
   template <Memory S>
   typename S::value_type read(S src, std::size_t index, Site site = Site::here());
   template <Operand K>
-  void tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site = Site::here());
+  bool tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site = Site::here());
   template <Operand K, Memory P>
   void tally(Scratch<std::uint32_t> counts, K keys, Range range, P places,
              Site site = Site::here());

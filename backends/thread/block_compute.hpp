@@ -21,10 +21,10 @@ typename S::value_type ThreadBlock::read(S src, std::size_t index, Site site) {
 }
 
 template <Operand K>
-void ThreadBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site) {
+bool ThreadBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, Site site) {
   std::uint32_t* bins = address(counts, counts.all(), place_.pe, site);
   const auto* from = read_address(keys, range, site);
-  if (!failed()) host::tally(bins, counts.count, from, range.count);
+  return failed() || host::tally(bins, counts.count, from, range.count);
 }
 
 template <Operand K, Memory P>

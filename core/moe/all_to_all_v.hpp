@@ -13,7 +13,8 @@ namespace sym {
 // What one all_to_all_v at a time uses; P is the number of members. Made by all_to_all_v_channel.
 struct AllToAllVTables {
   Group group;
-  Window<std::uint32_t> table;     // symmetric: P rows of P + 1, who sends how many rows to whom
+  // Symmetric: P rows of row_stride(P + 1), who sends how many rows to whom.
+  Window<std::uint32_t> table;
   Window<std::uint32_t> arrivals;  // symmetric: P, what each member sends here
   Window<std::uint32_t> counts;    // this PE's own: rows from each rank; valid after the call
   Window<std::uint32_t> offsets;   // this PE's own: P + 1, the first row from each rank; their sum
@@ -25,7 +26,7 @@ struct AllToAllVTables {
 
 // Scratch of the plan: two rows of the table.
 inline constexpr std::size_t all_to_all_v_scratch(int members) {
-  return 2 * (static_cast<std::size_t>(members) + 1) * sizeof(std::uint32_t);
+  return 2 * row_stride(static_cast<std::size_t>(members) + 1) * sizeof(std::uint32_t);
 }
 
 // First half. `splits` (a window or local of P counts) says how many rows go to each rank. Fails,
@@ -49,7 +50,7 @@ struct AllToAllVPlan {
   SYM_FN void plan(B& block) const {
     const Team& team = t.group.team;
     const std::size_t members = static_cast<std::size_t>(team.size());
-    const std::size_t columns = members + 1;  // the last: whether the row is wrong
+    const std::size_t columns = row_stride(members + 1);  // column P: whether the row is wrong
     const std::size_t mine = static_cast<std::size_t>(team.rank()) * columns;
     const Range ranks{0, members};
     set(block, t.ready, 0, 0U);
@@ -77,12 +78,12 @@ struct AllToAllVPlan {
     const std::uint32_t largest = block.max(totals, ranks, detail::Identity{});
     const bool fits = largest <= t.capacity;
     if (wrong == 0 && fits) set(block, t.ready, 0, 1U);
-    if (good)
-      block.require(wrong == 0, "all_to_all_v: splits of all PEs fit their inputs", wrong, 0);
-    block.require(good, "all_to_all_v: the sum of the splits is at most the input's rows", sum,
-                  rows);
-    block.require(fits, "all_to_all_v: rows for one PE are at most the capacity", largest,
-                  t.capacity);
+    const char* const too_many = "all_to_all_v: rows for one PE are at most the capacity";
+    block.require(most <= t.capacity, too_many, most, t.capacity);
+    block.require(sum <= rows, "all_to_all_v: the sum of the splits is at most the input's rows",
+                  sum, rows);
+    block.require(wrong == 0, "all_to_all_v: splits of all PEs fit their inputs", wrong, 0);
+    block.require(fits, too_many, largest, t.capacity);
   }
 };
 
@@ -105,7 +106,7 @@ struct AllToAllVSend {
   template <Block B>
   SYM_FN void send(B& block) const {
     const Team& team = t.group.team;
-    const std::size_t columns = static_cast<std::size_t>(team.size()) + 1;
+    const std::size_t columns = row_stride(static_cast<std::size_t>(team.size()) + 1);
     const Window<std::uint32_t> splits =
         t.table.at(static_cast<std::size_t>(team.rank()) * columns);
     for (int hop = 0; hop < team.size(); ++hop) {
@@ -151,7 +152,7 @@ AllToAllVChannel<W> all_to_all_v_channel(W& world, const AllToAllVRequest& reque
   const std::uint16_t tag = operation_tag(operation_of("all_to_all_v"), request.capacity,
                                           request.row, static_cast<std::uint64_t>(request.blocks));
   t.group = Group{world.channel({request.blocks}).tagged(tag), world.team()};
-  t.table = numbers(members * (members + 1));
+  t.table = numbers(members * row_stride(members + 1));
   t.arrivals = numbers(members);
   t.counts = numbers(members);
   t.offsets = numbers(members + 1);

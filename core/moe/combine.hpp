@@ -5,11 +5,19 @@
 
 namespace sym {
 
+namespace detail {
+struct NotANumber {
+  SYM_HD constexpr float operator()(float x) const { return x != x ? 1.0F : 0.0F; }
+};
+}  // namespace detail
+
 // out[t] = the sum over the choices j of token t, in their order, of weights[t][j] times the row of
 // that choice; choices of -1 leave nothing, a token of only those is zero. Accumulates in f32 (for
 // f64 in f64) by fused multiply-add and rounds once: the same bits on every backend and grid.
-// `rows` is in the layout of the dispatch before it, on every PE; it may be rewritten, and `out`
-// read, after the launch.
+// `rows` is in the layout of the dispatch before it, on every PE. `out` may be read after the
+// launch. `rows` is the peers' to read until the next dispatch or barrier: a dispatch writes to
+// nobody before every PE has entered it, so none is needed here. Where one of this PE's weights is
+// NaN, this PE fails; the others do not notice.
 template <class T, Operand Out, Operand I, Operand F>
 struct MoeCombine {
   MoeTables t;
@@ -20,15 +28,21 @@ struct MoeCombine {
   template <Block B>
   SYM_FN void operator()(B& block) const {
     block.enter(t.group.channel);
-    if (block.read(t.ready, 0) != 0) combine(block);
+    combine(block);
     block.leave(t.group.channel);
   }
 
  private:
   template <Block B>
   SYM_FN void combine(B& block) const {
-    if (!barrier(block, t.group)) return;  // every PE's experts are done
     const Range mine = chunk(Range{0, routing.tokens}, block.index(), block.count());
+    const std::uint32_t ready = block.read(t.ready, 0);
+    arrive(block, t.group);
+    const float wrong = block.max(routing.weights, Range{mine.first * t.topk, mine.count * t.topk},
+                                  detail::NotANumber{});
+    if (!depart(block, t.group)) return;  // every PE's experts are done
+    if (ready == 0) return;               // the plan has said why
+    if (!block.require(wrong == 0.0F, "moe combine: weights are numbers", 1, 0)) return;
     constexpr std::size_t piece_bytes = 1024;  // of each of topk rows
     const RowParts<T> parts(t.hidden, piece_bytes);
     block.warps(mine.count * parts.parts, [&](auto& warp, std::size_t piece) {
@@ -37,7 +51,6 @@ struct MoeCombine {
           out.at(token * t.hidden), rows, parts.range(piece), static_cast<int>(t.topk),
           [&](int j) { return term(warp, token * t.topk + static_cast<std::size_t>(j)); });
     });
-    barrier(block, t.group);  // every PE has read this one's rows
   }
 
   template <class Warp>

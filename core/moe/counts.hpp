@@ -39,6 +39,13 @@ SYM_FN void set(B& block, M memory, std::size_t index, typename M::value_type va
                   detail::Constant<typename M::value_type>{value});
 }
 
+// Elements from row to row of a table of counts that has at least `columns`: rows begin where a
+// wide access may.
+SYM_HD constexpr std::size_t row_stride(std::size_t columns) {
+  constexpr std::size_t unit = granule<std::uint32_t>;
+  return (columns + unit - 1) / unit * unit;
+}
+
 // Rows of `columns` counts, one for each member: this PE's row goes to every member, and theirs
 // come. Called by one block of each member, of equal index, with its own row written. To whoever
 // returns, every member has entered this call and finished what it did before it: the receipt of a

@@ -11,24 +11,9 @@
 
 namespace sym {
 
-namespace detail {
-struct OutOfRange {
-  std::int32_t count;
-  SYM_HD constexpr std::int32_t operator()(std::int32_t id) const {
-    return id < -1 || id >= count ? 1 : 0;
-  }
-};
-struct NotANumber {
-  SYM_HD constexpr float operator()(float x) const { return x != x ? 1.0F : 0.0F; }
-};
-// What a row of counts says beside them, such that sums over members still tell one from the other.
-inline constexpr std::uint32_t bad_id = 1;
-inline constexpr std::uint32_t bad_weight = 1U << 16;
-}  // namespace detail
-
 // First half: counts, their exchange, and the layout that follows. Fails, on every member and
-// before any row is sent, where an id is none of -1..E-1, a weight is NaN, or a PE would get more
-// rows than its capacity.
+// before any row is sent, where an id is none of -1..E-1 or a PE would get more rows than its
+// capacity.
 template <Operand I, Operand F>
 struct MoePlan {
   MoeTables t;
@@ -43,14 +28,14 @@ struct MoePlan {
 
  private:
   SYM_HD constexpr Scratch<std::uint32_t> scratch_row(std::size_t index) const {
-    const std::size_t columns = static_cast<std::size_t>(t.experts.count) + 1;
+    const std::size_t columns = row_stride(static_cast<std::size_t>(t.experts.count) + 1);
     return Scratch<std::uint32_t>{index * columns * sizeof(std::uint32_t), columns};
   }
 
   template <Block B>
   SYM_FN void plan(B& block) const {
     const Team& team = t.group.team;
-    const std::size_t columns = static_cast<std::size_t>(t.experts.count) + 1;
+    const std::size_t columns = row_stride(static_cast<std::size_t>(t.experts.count) + 1);
     set(block, t.ready, 0, 0U);
     write_row(block);
     if (!exchange_rows(block, t.group, t.table, columns)) return;
@@ -66,10 +51,8 @@ struct MoePlan {
     const std::uint32_t wrong = block.read(totals, t.experts.count);
     const bool fits = largest <= t.capacity;
     if (wrong == 0 && fits) set(block, t.ready, 0, 1U);
-    block.require(wrong % detail::bad_weight == 0, "moe dispatch: expert ids are -1 to experts - 1",
-                  wrong % detail::bad_weight, 0);
-    block.require(wrong < detail::bad_weight, "moe dispatch: weights are numbers",
-                  wrong / detail::bad_weight, 0);
+    block.require(wrong == 0, "moe dispatch: expert ids of all PEs are -1 to experts - 1", wrong,
+                  0);
     block.require(fits, "moe dispatch: rows for one PE, aligned, are at most the capacity", largest,
                   t.capacity);
   }
@@ -77,21 +60,16 @@ struct MoePlan {
   // This PE's row of the table: its choices of each expert, and whether they are sound.
   template <Block B>
   SYM_FN void write_row(B& block) const {
-    const std::size_t columns = static_cast<std::size_t>(t.experts.count) + 1;
+    const std::size_t columns = row_stride(static_cast<std::size_t>(t.experts.count) + 1);
     const Window<std::uint32_t> row =
         t.table.at(static_cast<std::size_t>(t.group.team.rank()) * columns);
     const Range choices{0, routing.tokens * t.topk};
     const Range experts{0, t.experts.count};
     const Scratch<std::uint32_t> counts{0, t.experts.count};
     block.transform(counts, experts, detail::Constant<std::uint32_t>{0});
-    block.tally(counts, routing.ids, choices);
-    const bool ids_wrong =
-        block.max(routing.ids, choices,
-                  detail::OutOfRange{static_cast<std::int32_t>(t.experts.count)}) != 0;
-    const bool weights_wrong = block.max(routing.weights, choices, detail::NotANumber{}) != 0.0F;
+    const bool sound = block.tally(counts, routing.ids, choices);
     block.transform(row, experts, detail::Identity{}, counts);
-    set(block, row, t.experts.count,
-        (ids_wrong ? detail::bad_id : 0U) + (weights_wrong ? detail::bad_weight : 0U));
+    set(block, row, t.experts.count, sound ? 0U : 1U);
   }
 
   // For each owner: where this PE's rows of its experts go. Returns the most rows that a PE gets.
@@ -134,7 +112,7 @@ struct MoeSend {
   template <Block B>
   SYM_FN void operator()(B& block) const {
     block.enter(t.group.channel);
-    if (block.read(t.ready, 0) != 0) send(block);
+    send(block);
     block.leave(t.group.channel);
   }
 
@@ -142,22 +120,24 @@ struct MoeSend {
   template <Block B>
   SYM_FN void send(B& block) const {
     const Team& team = t.group.team;
+    const std::uint32_t ready = block.read(t.ready, 0);  // looked at later: a load is long
     const Range mine =
         chunk(Range{0, routing.tokens * t.topk}, block.index(), block.count());  // choices
     const Scratch<std::uint32_t> next{0, t.experts.count};
     block.transform(next, next.all(), detail::Identity{}, t.firsts);
     block.tally(next, routing.ids, Range{0, mine.first});  // those of the blocks before this one
     block.tally(next, routing.ids, mine, t.places);
+    if (ready == 0) return;  // the plan has said why
     constexpr std::size_t piece_bytes = 4096;
     const RowParts<T> parts(t.hidden, piece_bytes);
     block.warps(mine.count * parts.parts, [&](auto& warp, std::size_t piece) {
       const std::size_t choice = mine.first + parts.row(piece);
+      const std::size_t token = static_cast<std::uint32_t>(choice) / t.topk;
       const std::int32_t expert = warp.read(routing.ids, choice);
       if (expert < 0) return;
       const std::size_t row = warp.read(t.places, choice);
       const int owner = t.experts.owner(static_cast<std::uint32_t>(expert));
-      warp.put(rows.at(row * t.hidden), x.at(choice / t.topk * t.hidden), parts.range(piece),
-               team.pe(owner));
+      warp.put(rows.at(row * t.hidden), x.at(token * t.hidden), parts.range(piece), team.pe(owner));
     });
     clear_gaps(block);
     barrier(block, t.group);  // every row has arrived

@@ -52,24 +52,37 @@ struct MoeTables {
 
 // What a kernel's scratch holds while it plans: three rows of the table.
 SYM_HD constexpr std::size_t moe_plan_scratch(std::uint32_t experts) {
-  return 3 * (static_cast<std::size_t>(experts) + 1) * sizeof(std::uint32_t);
+  return 3 * row_stride(static_cast<std::size_t>(experts) + 1) * sizeof(std::uint32_t);
 }
 SYM_HD constexpr std::size_t moe_send_scratch(std::uint32_t experts) {
   return static_cast<std::size_t>(experts) * sizeof(std::uint32_t);
 }
 
 // A row cut to parts of about `bytes`, so that a warp's piece of work is neither one load nor a
-// whole row of a large model.
+// whole row of a large model. Pieces are numbered in 32 bits, as rows are: a division of 64 takes a
+// GPU as long as a load.
 template <class T>
 struct RowParts {
   std::size_t hidden;
-  std::size_t parts;
+  std::size_t share;  // elements of a part but the last
+  std::uint32_t parts;
   SYM_HD constexpr RowParts(std::size_t elements, std::size_t bytes)
-      : hidden(elements), parts((elements * sizeof(T) + bytes - 1) / bytes) {}
-  SYM_HD constexpr std::size_t row(std::size_t piece) const { return piece / parts; }
+      : hidden(elements),
+        share(even(elements, bytes)),
+        parts(static_cast<std::uint32_t>((elements + share - 1) / share)) {}
+  SYM_HD constexpr std::uint32_t row(std::size_t piece) const {
+    return static_cast<std::uint32_t>(piece) / parts;
+  }
   SYM_HD constexpr Range range(std::size_t piece) const {
-    return chunk(Range{0, hidden}, static_cast<int>(piece % parts), static_cast<int>(parts),
-                 granule<T>);
+    const std::size_t first = static_cast<std::uint32_t>(piece) % parts * share;
+    return Range{first, hidden - first < share ? hidden - first : share};
+  }
+
+ private:
+  SYM_HD static constexpr std::size_t even(std::size_t elements, std::size_t bytes) {
+    const std::size_t n = (elements * sizeof(T) + bytes - 1) / bytes;
+    const std::size_t unit = granule<T>;
+    return ((elements + n - 1) / n + unit - 1) / unit * unit;
   }
 };
 
@@ -119,6 +132,11 @@ MoeChannel<W> moe_channel(W& world, MoeRequest request) {
   if (most > 0xffffffffU) {
     refuse(std::to_string(most) + " rows on all PEs together; they are counted in 32 bits");
   }
+  const std::size_t pieces = request.hidden * sizeof(double) / 1024 + 1;  // of a token, at most
+  if (request.max_tokens * request.topk > 0xffffffffU / pieces) {
+    refuse(std::to_string(request.max_tokens) + " tokens of " + std::to_string(request.hidden) +
+           " are more pieces of 1 KiB than 32 bits count");
+  }
   if (request.capacity == 0) request.capacity = worst_rows(request, pes);
   const auto numbers = [&](std::size_t n) {
     return world.template allocate_control<std::uint32_t>(n);
@@ -134,7 +152,7 @@ MoeChannel<W> moe_channel(W& world, MoeRequest request) {
   t.alignment = request.alignment;
   t.hidden = request.hidden;
   t.capacity = request.capacity;
-  t.table = numbers(static_cast<std::size_t>(pes) * (experts + 1));
+  t.table = numbers(static_cast<std::size_t>(pes) * row_stride(experts + 1));
   t.firsts = numbers(experts);
   t.places = numbers(request.max_tokens * request.topk + 1);
   t.ready = numbers(1);

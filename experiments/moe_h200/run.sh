@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # On a machine with two GPUs: builds, verifies, and measures dispatch and combine (gpu_study.sh says where results
-# go). STEPS (default: all of): conformance exchange
-steps=${STEPS:-conformance exchange}
+# go). STEPS (default: all of): conformance ablation exchange
+steps=${STEPS:-conformance ablation exchange}
 source "$(dirname "$0")/../gpu_study.sh"
-build_targets sym
+build_targets sym moe_ablation
+if wants ablation; then
+  step ablation 14 "$build/moe_ablation"
+  cp /tmp/ablation.log "$out/ablation.txt"
+fi
 if wants exchange; then
   step moe 12 "$sym" run moe_dispatch_combine --backend cuda --pes 2 --tokens 1,8,64,128,1024,4096 --hidden 7168 --experts 256 --topk 8 --graph --csv "$out/moe.csv"
   step a2av 8 "$sym" run all_to_all_v --backend cuda --pes 2 --graph --csv "$out/all_to_all_v.csv"

@@ -16,6 +16,17 @@ void require_row(const RunOptions& options) {
   if (options.hidden == 0) throw UsageError("--hidden 0: a row has at least 1 element");
 }
 
+// Rows to everywhere keep every SM busy: as many blocks as a GPU has for this PE, where neither the
+// user nor a host backend has another number.
+void spread(Point& point, const Planning& planning) {
+  const RunOptions& options = planning.options;
+  if (options.blocks > 0 || options.backend == "check" || options.backend == "thread") return;
+  const int sms = static_cast<int>(
+      planning.machine.number_or("sms", planning.machine.number("default_blocks")));
+  const int sharing = options.gpus > 0 ? (point.pes + options.gpus - 1) / options.gpus : 1;
+  point.blocks = blocks_for(point.bytes, point.threads, std::max(1, sms / sharing));
+}
+
 std::vector<Point> all_to_all_v_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   require_row(options);
@@ -26,6 +37,7 @@ std::vector<Point> all_to_all_v_points(const Planning& planning) {
       const std::size_t bytes = tokens * options.hidden * dtype_bytes(options.dtype);
       for (const std::string& variant : planning.variants(planning.algorithm.variants.front())) {
         Point point = planning.point(variant, bytes);
+        spread(point, planning);
         point.moe.tokens = tokens;
         point.moe.hidden = options.hidden;
         point.moe.capacity = options.capacity;
@@ -92,6 +104,7 @@ std::vector<Point> moe_points(const Planning& planning) {
                                 dtype_bytes(options.dtype);
       for (const std::string& variant : planning.variants(planning.algorithm.variants.front())) {
         Point point = planning.point(variant, bytes);
+        spread(point, planning);
         point.moe.tokens = tokens;
         point.moe.hidden = options.hidden;
         point.moe.experts = options.experts;

@@ -36,7 +36,7 @@ try 0 "${moe[@]}" --backend check --pes 4 --tokens 10 --experts 4 --topk 4 --hid
 # What the device must detect: exit 1 and the sentence, and the next point is right.
 for backend in check thread; do
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject bad_id
-  says "expert ids are -1 to experts - 1"
+  says "expert ids of all PEs are -1 to experts - 1"
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject nan_weight
   says "weights are numbers"
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject overflow
