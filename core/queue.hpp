@@ -95,7 +95,8 @@ concept Queue = requires(Q queue, Matrix<float> matrix, int pe, LaunchConfig con
   queue.launch(config, kernel);  // config.stream is this queue, whatever it says
   queue.gemm(gemm);
   // Chooses how gemm(gemm) will run, by timing where that is worth it, so that neither gemm nor a
-  // captured graph has to. Not while capturing. Runs on garbage: no operand but d changes.
+  // captured graph has to. Not while capturing. Runs on what the operands hold, and only d changes:
+  // hold data like that to come, because a GPU is faster at zeros than at numbers.
   queue.prepare(gemm);
   // Released after everything in this queue before it; acquired by everything after the take.
   queue.post(posts, slot, pe);

@@ -58,8 +58,8 @@ class Runner {
   // [collective] Lets the queue choose how each product will run (Queue::prepare), and load what it
   // needs for that: a product that loaded code while another rank's call waits for this one might
   // wait for that call in turn. Once before the first run, and again if beta becomes 0 or other
-  // than 0, or a bias comes or goes. Before the operands are filled, since D is written. Not while
-  // capturing.
+  // than 0, or a bias comes or goes. Where time matters, with A and B holding data like that to
+  // come; D is written. Not while capturing.
   void prepare(const Operands<T>& operands) {
     require(operands);
     for (const Stage& stage : mine().stages) queue(Line::compute).prepare(product(stage, operands));

@@ -56,6 +56,7 @@ class GemmRun {
     if (point_.gemm.bias) x_.bias = world_.template allocate<T>(point_.gemm.n);
     x_.beta = point_.gemm.beta;
     gemm::Runner<W, T> runner(world_, plan_);
+    if (point_.timed > 0 && world_.moves_data()) fill_dense();  // what the choice is made for
     runner.prepare(x_);
     describe();
     verify(runner);
