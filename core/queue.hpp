@@ -76,7 +76,7 @@ struct Posts {
 
 // A point in a queue, made by record(): everything enqueued before it.
 struct Mark {
-  int index = -1;
+  std::int64_t index = -1;
 };
 
 // Bad arguments (shapes that do not fit, a PE or slot that is not there, memory out of bounds) are

@@ -1,8 +1,8 @@
 // CudaBlock: sym::Block on one thread block of a GPU whose peers' memory it can load and store.
 //
 // Transfers are loads and stores by the block's lanes. Signals are sent, and waits polled, by the
-// first warp alone (the control warp): so `sent` and `seen` have one owner, and a team's signals
-// share one system-scope release.
+// first warp alone (the control warp), lane r for the team's member of rank r: so `sent` and `seen`
+// of a peer have one owner at a time, and a team's signals share one system-scope release.
 //
 // Why quiet and fence cost almost nothing here, under PTX's memory model. A lane has read its
 // source when its store issues, so after quiet's CTA barrier every source may be rewritten. A
@@ -272,7 +272,8 @@ class CudaBlock : private Access {
   }
 
   // What a control lane knows of the row and peer it used last: a barrier after a barrier then
-  // loads nothing. Written through, so memory always holds the same.
+  // loads nothing. Written through, so memory always holds the same; dropped when another lane
+  // comes to serve that peer, whose counting this lane would not see.
   struct Row {
     std::size_t key = ~std::size_t{0};
     std::uint64_t sent = 0;
@@ -287,6 +288,20 @@ class CudaBlock : private Access {
     if (row_.key == key) return;
     const std::size_t word = signals.word(slot, peer);
     row_ = Row{key, own(signals.sent)[word], own(signals.seen)[word]};
+  }
+  // Drops what this lane knows of a peer that another lane serves with this team. Looks at the team
+  // only if what it knows is of this row, and not of its own peer there.
+  __device__ __forceinline__ void drop_others_peer(const Signals& signals, std::size_t slot,
+                                                   const Team& team) {
+    const std::size_t peer = (row_.key - row_key(signals, slot, 0)) / sizeof(std::uint64_t);
+    if (peer >= static_cast<std::size_t>(signals.lanes)) return;
+    const int known = static_cast<int>(peer);
+    const int lane = static_cast<int>(threadIdx.x);
+    if (lane < team.size() && team.pe(lane) == known) return;
+#pragma unroll 1
+    for (int r = 0; r < team.size(); ++r) {
+      if (team.pe(r) == known) row_ = Row{};
+    }
   }
 
   __device__ void send(const char* verb, const Signals& signals, std::size_t slot, const Team& team,

@@ -15,7 +15,13 @@ __device__ __forceinline__ void CudaBlock::send(const char* verb, const Signals&
   const int lane = static_cast<int>(threadIdx.x);
   std::uint64_t* sent = own(signals.sent);
   // Loaded before the barrier, off the critical path.
-  if (in_control_warp() && !counter && lane < team.size()) recall(signals, slot, team.pe(lane));
+  if (in_control_warp() && !counter) {
+    if (lane < team.size()) {
+      recall(signals, slot, team.pe(lane));
+    } else {
+      drop_others_peer(signals, slot, team);
+    }
+  }
   __syncthreads();
   unreleased_ = quiet_owed_ = fence_owed_ = false;
   if (!in_control_warp()) return;
@@ -75,6 +81,7 @@ __device__ __forceinline__ bool CudaBlock::wait_until(const Signals& signals, st
     arrived = arrived && stale_ == 0;
     const std::uint64_t* words = own(signals.words);
     std::uint64_t* consumed = own(signals.seen);
+    drop_others_peer(signals, slot, team);
 #pragma unroll 1
     for (int r = static_cast<int>(threadIdx.x); arrived && r < team.size(); r += 32) {
       const int peer = team.pe(r);

@@ -1,5 +1,7 @@
 // CudaWorld's captured graphs and its clock.
 #include <algorithm>
+#include <exception>
+#include <utility>
 #include <vector>
 
 #include "backends/cuda/cuda_world_impl.hpp"
@@ -15,13 +17,27 @@ void CudaWorld::begin_capture() {
 
 GraphId CudaWorld::end_capture() {
   if (!impl_->capturing) throw UsageError("end_capture() without begin_capture()");
-  for (const int index : impl_->forked) impl_->order_after(stream(0), stream(index));
-  impl_->forked.clear();
+  // Whatever fails from here on, neither the World nor its streams capture any more.
+  const std::vector<int> forked = std::exchange(impl_->forked, {});
   impl_->capturing = false;
   impl_->event_marks.end_capture();
+  std::exception_ptr error;
+  try {
+    for (const int index : forked) impl_->order_after(stream(0), stream(index));
+  } catch (...) {
+    error = std::current_exception();
+  }
   Graph graph;
-  SYM_CHECK_CUDA(cudaStreamEndCapture(stream(0), &graph.graph));
-  SYM_CHECK_CUDA(cudaGraphInstantiate(&graph.exec, graph.graph, 0));
+  cudaError_t status = cudaStreamEndCapture(stream(0), &graph.graph);
+  if (error == nullptr && status == cudaSuccess) {
+    status = cudaGraphInstantiate(&graph.exec, graph.graph, 0);
+  }
+  if (error != nullptr || status != cudaSuccess) {
+    (void)cudaGetLastError();
+    if (graph.graph != nullptr) (void)cudaGraphDestroy(graph.graph);
+    if (error != nullptr) std::rethrow_exception(error);
+    check_cuda(status, "end_capture", __FILE__, __LINE__);
+  }
   impl_->graphs.push_back(graph);
   SYM_CHECK_CUDA(cudaGraphUpload(graph.exec, stream(0)));
   SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));

@@ -95,7 +95,7 @@ void CudaWorld::load_products() {
     char* memory = static_cast<char*>(local_bytes(1024));
     product.a = product.b = Place{memory, 8};
     product.c = product.d = Place{memory + 512, 8};
-    plans.run(product, stream(0));
+    plans.run(product, stream(0), false);
     SYM_CHECK_CUDA(cudaStreamSynchronize(stream(0)));
   } catch (const Unavailable&) {
     impl_->gemm_plans.clear();  // no products in this build, so nothing to load
@@ -108,7 +108,7 @@ void CudaWorld::load_products() {
 void CudaQueue::multiply(const Product& product) {
   world_.throw_if_failed();
   cudaStream_t stream = world_.working_stream(number_);
-  plans_of(world_.impl_->gemm_plans, number_).run(product, stream);
+  plans_of(world_.impl_->gemm_plans, number_).run(product, stream, world_.impl_->capturing);
 }
 
 void CudaQueue::time_plans(const Product& product) {

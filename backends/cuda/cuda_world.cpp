@@ -7,6 +7,8 @@
 
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/cuda_world_impl.hpp"
+#include "backends/cuda/gemm_plain.hpp"
+#include "backends/cuda/queue_flags.hpp"
 #include "core/debug.hpp"
 
 namespace sym::cuda {
@@ -175,6 +177,8 @@ void CudaWorld::free_bytes(std::size_t offset_bytes) {
   require_equal(bootstrap_, "free", "offset " + std::to_string(offset_bytes));
   if (!impl_->space.free(offset_bytes))
     throw UsageError("free of a window that is not allocated (or a part of one)");
+  // recover() must not clear what the next owner of the memory has there.
+  std::erase_if(impl_->channels, [&](const auto& one) { return one.first == offset_bytes; });
 }
 
 // Stream-ordered allocation: cudaMalloc and cudaFree may wait for the whole device, so for the
@@ -230,12 +234,16 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
 }
 
 Posts CudaWorld::posts(std::size_t slots) {
+  refuse_in_capture("posts");
   Posts posts;
   posts.slots = slots;
   posts.lanes = n_pes();
   const std::size_t lanes = static_cast<std::size_t>(n_pes());
   if (slots > std::numeric_limits<std::size_t>::max() / lanes)
     throw UsageError("more flags than memory has bytes");
+  // What the queues' own operations run is loaded before anybody can wait for a flag.
+  load_flag_kernels();
+  load_plain_products();
   if (share_.pes > 1) load_products();
   posts.words = allocate_control<std::uint64_t>(slots * lanes);
   impl_->channels.emplace_back(posts.words.offset_bytes, posts.words.count * sizeof(std::uint64_t));

@@ -1,6 +1,7 @@
 // What a CudaWorld holds, for the files that implement it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -39,7 +40,7 @@ class Marks {
 
  private:
   struct Line {
-    int first = 0;  // number of the oldest mark kept; those before it have ended
+    std::int64_t first = 0;  // number of the oldest mark kept; those before it have ended
     std::deque<cudaEvent_t> events;
   };
   void forget(Line& line);

@@ -138,6 +138,12 @@ cudaError_t make_stream(cudaStream_t* stream) {
   return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
 }
 
+// Where a product runs.
+struct Target {
+  cudaStream_t stream = nullptr;
+  void* workspace = nullptr;
+};
+
 class Timer {
  public:
   Timer() {
@@ -177,8 +183,11 @@ struct GemmPlans::Impl {
   ~Impl() {
     plans.clear();
     cudaStream_t stream = nullptr;
-    if (workspace != nullptr && make_stream(&stream) == cudaSuccess) {
-      (void)cudaFreeAsync(workspace, stream);
+    const bool any = workspaces[0] != nullptr || workspaces[1] != nullptr;
+    if (any && make_stream(&stream) == cudaSuccess) {
+      for (void* workspace : workspaces) {
+        if (workspace != nullptr) (void)cudaFreeAsync(workspace, stream);
+      }
       (void)cudaStreamSynchronize(stream);
       (void)cudaStreamDestroy(stream);
     }
@@ -186,27 +195,36 @@ struct GemmPlans::Impl {
   }
 
   cublasLtHandle_t handle = nullptr;
-  void* workspace = nullptr;
+  std::array<void*, 2> workspaces{};  // of products that run at once, and of captured ones
   std::map<Key, Plan> plans;
 
   void choose(Plan& plan, const Product& product) const;
   Plan& plan_for(const Product& product);
+  void* workspace(bool captured);
   cublasStatus_t enqueue(const Plan& plan, const cublasLtMatmulAlgo_t& choice,
-                         const Product& product, cudaStream_t stream) const;
+                         const Product& product, const Target& target) const;
 };
 
 GemmPlans::GemmPlans() : impl_(std::make_unique<Impl>()) {
   const RelaxedCapture relaxed;
   check_lt(cublasLtCreate(&impl_->handle), "cublasLtCreate");
-  cudaStream_t stream = nullptr;
-  SYM_CHECK_CUDA(make_stream(&stream));
-  const cudaError_t status = cudaMallocAsync(&impl_->workspace, workspace_bytes, stream);
-  (void)cudaStreamSynchronize(stream);
-  (void)cudaStreamDestroy(stream);
-  SYM_CHECK_CUDA(status);
+  (void)impl_->workspace(false);
 }
 
 GemmPlans::~GemmPlans() = default;
+
+// Made when it is first asked for.
+void* GemmPlans::Impl::workspace(bool captured) {
+  void*& memory = workspaces[captured ? 1 : 0];
+  if (memory != nullptr) return memory;
+  cudaStream_t stream = nullptr;
+  SYM_CHECK_CUDA(make_stream(&stream));
+  const cudaError_t status = cudaMallocAsync(&memory, workspace_bytes, stream);
+  (void)cudaStreamSynchronize(stream);
+  (void)cudaStreamDestroy(stream);
+  SYM_CHECK_CUDA(status);
+  return memory;
+}
 
 // cuBLASLt's own choices, best guess first. None that adds up partial sums in a narrow type: d is
 // rounded once.
@@ -250,7 +268,7 @@ Plan& GemmPlans::Impl::plan_for(const Product& product) {
 }
 
 cublasStatus_t GemmPlans::Impl::enqueue(const Plan& plan, const cublasLtMatmulAlgo_t& choice,
-                                        const Product& p, cudaStream_t stream) const {
+                                        const Product& p, const Target& target) const {
   const float alpha = 1;
   const double wide_alpha = 1;
   const float beta = static_cast<float>(p.beta);
@@ -261,16 +279,18 @@ cublasStatus_t GemmPlans::Impl::enqueue(const Plan& plan, const cublasLtMatmulAl
   return cublasLtMatmul(
       handle, plan.operation.get(), wide ? static_cast<const void*>(&wide_alpha) : &alpha, p.b.data,
       plan.b.get(), p.a.data, plan.a.get(), wide ? static_cast<const void*>(&p.beta) : &beta,
-      p.c.data, plan.c.get(), p.d.data, plan.d.get(), &choice, workspace, workspace_bytes, stream);
+      p.c.data, plan.c.get(), p.d.data, plan.d.get(), &choice, target.workspace, workspace_bytes,
+      target.stream);
 }
 
 // A choice may still be refused, before it has enqueued anything.
-void GemmPlans::run(const Product& product, CUstream_st* stream) {
+void GemmPlans::run(const Product& product, CUstream_st* stream, bool captured) {
   const RelaxedCapture relaxed;
+  const Target target{stream, impl_->workspace(captured)};
   const Plan& plan = impl_->plan_for(product);
   cublasStatus_t status = CUBLAS_STATUS_NOT_SUPPORTED;
   for (const cublasLtMatmulHeuristicResult_t& choice : plan.choices) {
-    status = impl_->enqueue(plan, choice.algo, product, stream);
+    status = impl_->enqueue(plan, choice.algo, product, target);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE) break;
   }
   const bool none = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE;
@@ -280,15 +300,17 @@ void GemmPlans::run(const Product& product, CUstream_st* stream) {
 
 void GemmPlans::time(const Product& product, CUstream_st* stream) {
   Plan& plan = impl_->plan_for(product);
-  if (plan.timed || plan.choices.empty()) return;
+  if (plan.timed) return;
   constexpr double enough_ms = 2;
   constexpr int most_runs = 10;
+  (void)impl_->workspace(true);  // so that a capture need not make it
+  const Target target{stream, impl_->workspace(false)};
   Timer timer;
   std::vector<std::pair<double, cublasLtMatmulHeuristicResult_t>> times;
   for (const cublasLtMatmulHeuristicResult_t& choice : plan.choices) {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     const auto once = [&] {
-      const cublasStatus_t now = impl_->enqueue(plan, choice.algo, product, stream);
+      const cublasStatus_t now = impl_->enqueue(plan, choice.algo, product, target);
       if (now != CUBLAS_STATUS_SUCCESS) status = now;
     };
     (void)timer.ms(stream, 1, once);  // loads its kernels
@@ -298,10 +320,14 @@ void GemmPlans::time(const Product& product, CUstream_st* stream) {
     const int n = std::clamp(static_cast<int>(runs), 1, most_runs);
     times.emplace_back(timer.ms(stream, n, once), choice);
   }
-  if (times.empty()) throw Failure("gemm: none of cuBLASLt's algorithms for this shape runs");
-  const auto best = std::min_element(
-      times.begin(), times.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  plan.choices.assign(1, best->second);
+  if (times.empty()) {
+    plan.choices.clear();
+    enqueue_plain_product(product, stream);  // loads it
+  } else {
+    const auto best = std::min_element(
+        times.begin(), times.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+    plan.choices.assign(1, best->second);
+  }
   plan.timed = true;
 }
 
@@ -317,7 +343,7 @@ GemmPlans::GemmPlans() {
   throw Unavailable("gemm: this build has no cuBLASLt (it comes with the CUDA toolkit)");
 }
 GemmPlans::~GemmPlans() = default;
-void GemmPlans::run(const Product&, CUstream_st*) {}
+void GemmPlans::run(const Product&, CUstream_st*, bool) {}
 void GemmPlans::time(const Product&, CUstream_st*) {}
 
 }  // namespace sym::cuda

@@ -37,19 +37,22 @@ struct Product {
   bool c_is_remote = false;
 };
 
-// The plans of one stream, and the workspace that its products use one after another. Used by one
-// host thread. Throws Unavailable where this build has no cuBLASLt.
+// The plans of one queue, and the workspaces that its products use one after another: those that
+// run when they are enqueued have one, captured ones another, because a graph is not ordered with
+// the queue that it was captured from. Used by one host thread. Throws Unavailable where this build
+// has no cuBLASLt.
 class GemmPlans {
  public:
   GemmPlans();
-  ~GemmPlans();  // what uses the workspace has ended
+  ~GemmPlans();  // what uses the workspaces has ended
   GemmPlans(const GemmPlans&) = delete;
   GemmPlans& operator=(const GemmPlans&) = delete;
 
   // Enqueues the product with the plan for its shape, by cuBLASLt's first choice unless `time` was
-  // called, and by a plain kernel where cuBLASLt has none. May be captured.
-  void run(const Product& product, CUstream_st* stream);
-  // Runs the product with each of cuBLASLt's choices and keeps the fastest. Not while capturing.
+  // called, and by a plain kernel where cuBLASLt has none. `captured`: the stream is capturing.
+  void run(const Product& product, CUstream_st* stream, bool captured);
+  // Runs the product with each of cuBLASLt's choices and keeps the fastest; by the plain kernel if
+  // none runs. Not while capturing.
   void time(const Product& product, CUstream_st* stream);
 
  private:

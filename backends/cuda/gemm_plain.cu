@@ -43,7 +43,20 @@ void enqueue(const Product& product, cudaStream_t stream) {
   SYM_CHECK_CUDA(cudaGetLastError());
 }
 
+template <class T>
+void load() {
+  cudaFuncAttributes attributes{};  // asking for them loads the kernel
+  SYM_CHECK_CUDA(cudaFuncGetAttributes(&attributes, plain_product<T>));
+}
+
 }  // namespace
+
+void load_plain_products() {
+  load<bf16>();
+  load<f16>();
+  load<float>();
+  load<double>();
+}
 
 void enqueue_plain_product(const Product& product, CUstream_st* stream) {
   switch (product.type) {

@@ -14,7 +14,7 @@ cudaEvent_t Marks::event() {
 }
 
 void Marks::forget(Line& line) {
-  line.first += static_cast<int>(line.events.size());
+  line.first += static_cast<std::int64_t>(line.events.size());
   pool_.insert(pool_.end(), line.events.begin(), line.events.end());
   line.events.clear();
 }
@@ -40,15 +40,15 @@ Mark Marks::record(cudaStream_t stream, bool capturing) {
   Line& line = capturing ? captured_ : eager_;
   line.events.push_back(event());
   SYM_CHECK_CUDA(cudaEventRecord(line.events.back(), stream));
-  const int number = line.first + static_cast<int>(line.events.size()) - 1;
+  const std::int64_t number = line.first + static_cast<std::int64_t>(line.events.size()) - 1;
   return Mark{2 * number + (capturing ? 1 : 0)};
 }
 
 void Marks::after(Mark mark, cudaStream_t stream, bool capturing) {
   const bool captured = mark.index % 2 != 0;
   const Line& line = captured ? captured_ : eager_;
-  const int number = mark.index / 2;
-  if (mark.index < 0 || number >= line.first + static_cast<int>(line.events.size())) {
+  const std::int64_t number = mark.index / 2;
+  if (mark.index < 0 || number >= line.first + static_cast<std::int64_t>(line.events.size())) {
     throw UsageError("after: mark " + std::to_string(mark.index) +
                      " was not made by a queue of this PE");
   }

@@ -74,6 +74,12 @@ FlagUse FlagUse::of(std::uint64_t* word, std::size_t slot, int peer, Site site) 
   return use;
 }
 
+void load_flag_kernels() {
+  cudaFuncAttributes attributes{};  // asking for them loads the kernel
+  SYM_CHECK_CUDA(cudaFuncGetAttributes(&attributes, post_kernel));
+  SYM_CHECK_CUDA(cudaFuncGetAttributes(&attributes, take_kernel));
+}
+
 void enqueue_post(const KernelContext& context, const FlagUse& use, CUstream_st* stream) {
   post_kernel<<<1, 32, 0, stream>>>(context, use);
   SYM_CHECK_CUDA(cudaGetLastError());

@@ -23,6 +23,9 @@ struct FlagUse {
   static FlagUse of(std::uint64_t* word, std::size_t slot, int peer, Site site);
 };
 
+// Has CUDA load both kernels. A kernel that is loaded while another waits would wait for it.
+void load_flag_kernels();
+
 void enqueue_post(const KernelContext& context, const FlagUse& use, CUstream_st* stream);
 void enqueue_take(const KernelContext& context, const FlagUse& use, CUstream_st* stream);
 

@@ -12,6 +12,7 @@
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/heap.hpp"
 #include "backends/cuda/thread_bootstrap.hpp"
+#include "core/debug.hpp"
 
 namespace sym::cuda {
 
@@ -90,7 +91,15 @@ void prepare_environment(int pes, int gpus) {
   keep_multicast_off();
   // A hardware queue for each stream: in a shared one, a stream that waits for a peer would hold up
   // the stream that the peer waits for.
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  constexpr int wanted = 32;  // the most there are
+  const char* given = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  if (given == nullptr || std::atoi(given) < wanted) {
+    if (given != nullptr) {
+      debug_info("CUDA_DEVICE_MAX_CONNECTIONS=" + std::string(given) +
+                 " is too few for streams that wait for each other; 32 is set");
+    }
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(wanted).c_str(), 1);
+  }
   if (pes == 1 || gpus >= pes) return;
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
 }

@@ -10,9 +10,10 @@
 namespace sym::cuda {
 
 // Sets the environment that CUDA and NCCL read at their first call: multicast off, a hardware queue
-// for each stream, and where PEs will share a GPU CUDA_MODULE_LOADING=EAGER (a kernel that is
-// loaded while another PE's kernel waits would wait for it). run_cuda calls it too; call it before
-// anything that calls CUDA, why_unavailable included.
+// for each stream (fewer than 32, if you set that, are not accepted), and where PEs will share a
+// GPU CUDA_MODULE_LOADING=EAGER (a kernel that is loaded while another PE's kernel waits would wait
+// for it). run_cuda calls it too; call it before anything that calls CUDA, why_unavailable
+// included.
 void prepare_environment(int pes, int gpus);
 
 // - Started by torchrun, mpirun, srun or spawn_pes: this process is one PE; `pes` must be its job's

@@ -30,7 +30,7 @@ void Streams::push(Operation operation) {
     forked_.push_back(queue);
     // A queue begins behind what it waits for first, or behind what queue 0 has had by now.
     if (operation.mark < 0 || operation.makes) {
-      const int mark = make_mark(0);
+      const std::int64_t mark = make_mark(0);
       graph.push_back(mark_operation(0, mark, true, {}));
       graph.push_back(mark_operation(queue, mark, false, {}));
     }
@@ -77,12 +77,13 @@ void Streams::run(Operation operation, int graph) {
   engine_.launch(host_, std::move(work));
 }
 
-int Streams::make_mark(int queue) {
+std::int64_t Streams::make_mark(int queue) {
   marks_.push_back({queue, capturing_ ? static_cast<int>(graphs_.size()) - 1 : -1, nullptr});
-  return static_cast<int>(marks_.size()) - 1;
+  return static_cast<std::int64_t>(marks_.size()) - 1;
 }
 
-Streams::Operation Streams::mark_operation(int queue, int mark, bool makes, Site site) const {
+Streams::Operation Streams::mark_operation(int queue, std::int64_t mark, bool makes,
+                                           Site site) const {
   Operation operation;
   operation.mark = mark;
   operation.makes = makes;
@@ -93,7 +94,7 @@ Streams::Operation Streams::mark_operation(int queue, int mark, bool makes, Site
 }
 
 Mark Streams::record(int queue, Site site) {
-  const int mark = make_mark(queue);
+  const std::int64_t mark = make_mark(queue);
   push(mark_operation(queue, mark, true, site));
   return Mark{mark};
 }
@@ -122,7 +123,7 @@ void Streams::begin_capture() {
 GraphId Streams::end_capture() {
   if (!capturing_) throw UsageError("end_capture: no capture is under way");
   for (const int queue : forked_) {  // a graph has ended when all of its queues have
-    const int mark = make_mark(queue);
+    const std::int64_t mark = make_mark(queue);
     graphs_.back().push_back(mark_operation(queue, mark, true, {}));
     graphs_.back().push_back(mark_operation(0, mark, false, {}));
   }

@@ -74,7 +74,7 @@ class Streams {
  private:
   struct Operation {
     Work work;
-    int mark = -1;  // that it makes or waits for
+    std::int64_t mark = -1;  // that it makes or waits for
     bool makes = false;
   };
   struct Marked {
@@ -85,8 +85,8 @@ class Streams {
   void push(Operation operation);
   void run(Operation operation, int graph);
   int stream_of(int graph, int queue);
-  int make_mark(int queue);
-  Operation mark_operation(int queue, int mark, bool makes, Site site) const;
+  std::int64_t make_mark(int queue);
+  Operation mark_operation(int queue, std::int64_t mark, bool makes, Site site) const;
 
   Engine& engine_;
   Agent& host_;

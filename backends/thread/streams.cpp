@@ -73,7 +73,7 @@ void Streams::push_after(int stream, std::shared_ptr<Event> event) {
 }
 
 Mark Streams::record(int stream) {
-  const int index = next_mark_++;
+  const std::int64_t index = next_mark_++;
   if (capturing_) {
     graphs_.back().push_back({stream, Kind::record, {}, index});
     marks_[index] = {stream, current_graph(), nullptr};
@@ -128,7 +128,7 @@ void Streams::replay(GraphId graph) {
     const auto begin = push_record(0);
     for (const int stream : used) push_after(stream, begin);
   }
-  std::map<int, std::shared_ptr<Event>> events;  // of this replay, by mark
+  std::map<std::int64_t, std::shared_ptr<Event>> events;  // of this replay, by mark
   for (const Captured& one : operations) {
     switch (one.kind) {
       case Kind::operation:

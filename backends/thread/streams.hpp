@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -72,7 +73,7 @@ class Streams {
     int stream = 0;
     Kind kind = Kind::operation;
     std::function<void()> operation;  // empty: record or after
-    int mark = -1;
+    std::int64_t mark = -1;
   };
   struct Made {
     int stream = 0;
@@ -86,8 +87,9 @@ class Streams {
 
   std::map<int, std::unique_ptr<Stream>> streams_;
   std::vector<std::vector<Captured>> graphs_;
-  std::map<int, Made> marks_;  // by index; those outside captures until they have been drained
-  int next_mark_ = 0;
+  std::map<std::int64_t, Made>
+      marks_;  // by index; those outside captures until they have been drained
+  std::int64_t next_mark_ = 0;
   bool capturing_ = false;
 };
 

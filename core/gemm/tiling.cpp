@@ -1,6 +1,7 @@
 #include "core/gemm/tiling.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/error.hpp"
 
@@ -41,6 +42,14 @@ void require_tiling(const Tiling& tiling, const Parts& parts) {
   require_axis("m", tiling.m, parts.m);
   require_axis("n", tiling.n, parts.n);
   require_axis("k", tiling.k, parts.k);
+  // Bytes of a matrix, and the operations of the product, are counted in 64 bits.
+  const Extent e = tiling.extent();
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 16;
+  const auto fits = [](std::size_t x, std::size_t y) { return x <= most / y; };
+  if (!fits(e.m, e.k) || !fits(e.n, e.k) || !fits(e.m, e.n) || !fits(e.m * e.n, e.k)) {
+    throw UsageError("gemm: " + std::to_string(e.m) + " x " + std::to_string(e.n) + " x " +
+                     std::to_string(e.k) + " has more elements or operations than 64 bits count");
+  }
 }
 
 std::string text_of(const Tile& tile) {

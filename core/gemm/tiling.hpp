@@ -86,7 +86,7 @@ struct Tiling {
 Tiling even_tiling(const Extent& extent, const Parts& parts, std::size_t unit = 1);
 
 // Throws UsageError, naming the axis, unless each axis has cut points from 0 up to at least 1 that
-// do not descend, and as many parts as `parts` says.
+// do not descend, and as many parts as `parts` says, and sizes and operations fit 64 bits.
 void require_tiling(const Tiling& tiling, const Parts& parts);
 
 // "(m, n, k)", for sentences.

@@ -5,19 +5,12 @@
 
 namespace sym {
 
-namespace detail {
-struct NotANumber {
-  SYM_HD constexpr float operator()(float x) const { return x != x ? 1.0F : 0.0F; }
-};
-}  // namespace detail
-
 // out[t] = the sum over the choices j of token t, in their order, of weights[t][j] times the row of
 // that choice; choices of -1 leave nothing, a token of only those is zero. Accumulates in f32 (for
 // f64 in f64) by fused multiply-add and rounds once: the same bits on every backend and grid.
 // `rows` is in the layout of the dispatch before it, on every PE. `out` may be read after the
 // launch. `rows` is the peers' to read until the next dispatch or barrier: a dispatch writes to
-// nobody before every PE has entered it, so none is needed here. Where one of this PE's weights is
-// NaN, this PE fails; the others do not notice.
+// nobody before every PE has entered it, so none is needed here.
 template <class T, Operand Out, Operand I, Operand F>
 struct MoeCombine {
   MoeTables t;
@@ -35,14 +28,10 @@ struct MoeCombine {
  private:
   template <Block B>
   SYM_FN void combine(B& block) const {
+    const std::uint32_t ready = block.read(t.ready, 0);  // looked at later: a load is long
+    if (!barrier(block, t.group)) return;                // every PE's experts are done
+    if (ready == 0) return;                              // the plan has said why
     const Range mine = chunk(Range{0, routing.tokens}, block.index(), block.count());
-    const std::uint32_t ready = block.read(t.ready, 0);
-    arrive(block, t.group);
-    const float wrong = block.max(routing.weights, Range{mine.first * t.topk, mine.count * t.topk},
-                                  detail::NotANumber{});
-    if (!depart(block, t.group)) return;  // every PE's experts are done
-    if (ready == 0) return;               // the plan has said why
-    if (!block.require(wrong == 0.0F, "moe combine: weights are numbers", 1, 0)) return;
     constexpr std::size_t piece_bytes = 1024;  // of each of topk rows
     const RowParts<T> parts(t.hidden, piece_bytes);
     block.warps(mine.count * parts.parts, [&](auto& warp, std::size_t piece) {
@@ -69,13 +58,8 @@ template <World W, class T, Operand Out, Operand I, Operand F>
 void combine(MoeChannel<W>& moe, Window<T> rows, const Routing<I, F>& routing, Out out,
              int stream = 0) {
   const MoeTables& t = moe.tables;
-  if (routing.tokens > moe.request.max_tokens || out.count < routing.tokens * t.hidden ||
-      rows.count < t.capacity * t.hidden) {
-    throw UsageError("moe combine: " + std::to_string(routing.tokens) +
-                     " tokens and an output of " + std::to_string(out.count) +
-                     " elements on a channel for " + std::to_string(moe.request.max_tokens) +
-                     " tokens of " + std::to_string(t.hidden));
-  }
+  require_room(moe, routing, "moe combine: an output", out.count);
+  require_rows(moe, "moe combine: rows", rows.count);
   LaunchConfig config;
   config.stream = stream;
   config.threads = moe.request.threads;

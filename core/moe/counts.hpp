@@ -49,7 +49,8 @@ SYM_HD constexpr std::size_t row_stride(std::size_t columns) {
 // Rows of `columns` counts, one for each member: this PE's row goes to every member, and theirs
 // come. Called by one block of each member, of equal index, with its own row written. To whoever
 // returns, every member has entered this call and finished what it did before it: the receipt of a
-// row is leave to write where that member lets others write. False if a row did not come.
+// row is leave to write where that member lets others write. False if a row did not come, or a
+// member came for another operation.
 template <Block B>
 SYM_FN bool exchange_rows(B& block, const Group& group, Window<std::uint32_t> table,
                           std::size_t columns) {
@@ -62,8 +63,9 @@ SYM_FN bool exchange_rows(B& block, const Group& group, Window<std::uint32_t> ta
     block.put(table, table, mine, pe);
     block.fence(pe);
   }
-  block.signal(group.channel.steps, slot, team);
-  const bool came = block.wait_until(group.channel.steps, slot, team);
+  // A barrier's rows: they carry the operation's tag, so that another operation is named.
+  block.signal(group.channel.barriers, slot, team);
+  const bool came = block.wait_until(group.channel.barriers, slot, team);
   block.quiet();  // the next call writes this row again
   return came;
 }

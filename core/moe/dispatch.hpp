@@ -11,9 +11,18 @@
 
 namespace sym {
 
+namespace detail {
+struct NotANumber {
+  SYM_HD constexpr float operator()(float x) const { return x != x ? 1.0F : 0.0F; }
+};
+// What a row of counts says beside them, such that sums over members still tell one from the other.
+inline constexpr std::uint32_t bad_id = 1;
+inline constexpr std::uint32_t bad_weight = 1U << 16;
+}  // namespace detail
+
 // First half: counts, their exchange, and the layout that follows. Fails, on every member and
-// before any row is sent, where an id is none of -1..E-1 or a PE would get more rows than its
-// capacity.
+// before any row is sent, where an id is none of -1..E-1, a weight is NaN (also one beside an id of
+// -1), or a PE would get more rows than its capacity.
 template <Operand I, Operand F>
 struct MoePlan {
   MoeTables t;
@@ -51,8 +60,11 @@ struct MoePlan {
     const std::uint32_t wrong = block.read(totals, t.experts.count);
     const bool fits = largest <= t.capacity;
     if (wrong == 0 && fits) set(block, t.ready, 0, 1U);
-    block.require(wrong == 0, "moe dispatch: expert ids of all PEs are -1 to experts - 1", wrong,
-                  0);
+    block.require(wrong % detail::bad_weight == 0,
+                  "moe dispatch: expert ids of all PEs are -1 to experts - 1",
+                  wrong % detail::bad_weight, 0);
+    block.require(wrong < detail::bad_weight, "moe dispatch: weights of all PEs are numbers",
+                  wrong / detail::bad_weight, 0);
     block.require(fits, "moe dispatch: rows for one PE, aligned, are at most the capacity", largest,
                   t.capacity);
   }
@@ -69,7 +81,9 @@ struct MoePlan {
     block.transform(counts, experts, detail::Constant<std::uint32_t>{0});
     const bool sound = block.tally(counts, routing.ids, choices);
     block.transform(row, experts, detail::Identity{}, counts);
-    set(block, row, t.experts.count, sound ? 0U : 1U);
+    const bool numbers = block.max(routing.weights, choices, detail::NotANumber{}) == 0.0F;
+    set(block, row, t.experts.count,
+        (sound ? 0U : detail::bad_id) + (numbers ? 0U : detail::bad_weight));
   }
 
   // For each owner: where this PE's rows of its experts go. Returns the most rows that a PE gets.
@@ -164,14 +178,8 @@ template <World W, class T, Operand X, Operand I, Operand F>
 void dispatch(MoeChannel<W>& moe, X x, const Routing<I, F>& routing, Window<T> rows,
               int stream = 0) {
   const MoeTables& t = moe.tables;
-  if (routing.tokens > moe.request.max_tokens || x.count < routing.tokens * t.hidden ||
-      rows.count < t.capacity * t.hidden) {
-    throw UsageError("moe dispatch: " + std::to_string(routing.tokens) + " tokens, an input of " +
-                     std::to_string(x.count) + " elements and rows of " +
-                     std::to_string(rows.count) + " on a channel for " +
-                     std::to_string(moe.request.max_tokens) + " tokens of " +
-                     std::to_string(t.hidden) + " and " + std::to_string(t.capacity) + " rows");
-  }
+  require_room(moe, routing, "moe dispatch: an input", x.count);
+  require_rows(moe, "moe dispatch: rows", rows.count);
   LaunchConfig config;
   config.stream = stream;
   config.threads = moe.request.threads;

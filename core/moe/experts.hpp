@@ -126,16 +126,20 @@ MoeChannel<W> moe_channel(W& world, MoeRequest request) {
            std::to_string(request.topk));
   }
   if (request.alignment == 0) refuse("the alignment is at least 1");
-  const int pes = world.n_pes();
-  const std::size_t most = static_cast<std::size_t>(pes) * request.max_tokens * request.topk +
-                           static_cast<std::size_t>(request.experts) * request.alignment;
-  if (most > 0xffffffffU) {
-    refuse(std::to_string(most) + " rows on all PEs together; they are counted in 32 bits");
+  constexpr std::uint32_t most_experts = 16384;  // whose counts a block's scratch holds three times
+  if (request.experts > most_experts) {
+    refuse(std::to_string(request.experts) + " experts; at most " + std::to_string(most_experts));
   }
-  const std::size_t pieces = request.hidden * sizeof(double) / 1024 + 1;  // of a token, at most
-  if (request.max_tokens * request.topk > 0xffffffffU / pieces) {
+  const int pes = world.n_pes();
+  // Rows, and pieces of rows, are counted in 32 bits: those of all PEs together.
+  const std::size_t pieces = request.hidden / (1024 / sizeof(double)) + 1;  // of a token, at most
+  const std::size_t most = std::size_t{0x7fffffff} / request.topk / static_cast<unsigned>(pes);
+  if (request.max_tokens > most / pieces ||
+      static_cast<std::size_t>(request.experts) * request.alignment > 0x7fffffffU) {
     refuse(std::to_string(request.max_tokens) + " tokens of " + std::to_string(request.hidden) +
-           " are more pieces of 1 KiB than 32 bits count");
+           " elements with " + std::to_string(request.topk) + " choices, aligned to " +
+           std::to_string(request.alignment) +
+           ": rows of all PEs, in pieces of 1 KiB, are counted in 32 bits");
   }
   if (request.capacity == 0) request.capacity = worst_rows(request, pes);
   const auto numbers = [&](std::size_t n) {
@@ -143,8 +147,11 @@ MoeChannel<W> moe_channel(W& world, MoeRequest request) {
   };
   const std::size_t experts = request.experts;
   MoeTables t;
+  // PEs that differ in any of these would lay rows out differently.
+  const std::uint64_t layout =
+      operation_tag(request.alignment, request.capacity, request.max_tokens, request.topk);
   const std::uint16_t tag =
-      operation_tag(operation_of("moe"), experts * request.topk, request.hidden,
+      operation_tag(operation_of("moe"), (layout << 32) + experts, request.hidden,
                     static_cast<std::uint64_t>(request.blocks));
   t.group = Group{world.channel({request.blocks}).tagged(tag), world.team()};
   t.experts = Experts{request.experts, pes};
@@ -159,6 +166,32 @@ MoeChannel<W> moe_channel(W& world, MoeRequest request) {
   t.counts = numbers(t.experts.of(0).count + 1);
   t.offsets = numbers(t.experts.of(0).count + 1);
   return MoeChannel<W>{world, t, request};
+}
+
+namespace detail {
+inline void require_count(const char* what, std::size_t count, std::size_t wanted) {
+  if (count >= wanted) return;
+  throw UsageError(std::string(what) + " of " + std::to_string(count) + " elements, where " +
+                   std::to_string(wanted) + " are needed");
+}
+}  // namespace detail
+
+// Throw UsageError, naming what is too small, unless a call fits the channel that it is made on.
+template <World W, Operand I, Operand F>
+void require_room(const MoeChannel<W>& moe, const Routing<I, F>& routing, const char* what,
+                  std::size_t count) {
+  const MoeTables& t = moe.tables;
+  if (routing.tokens > moe.request.max_tokens) {
+    throw UsageError("moe: " + std::to_string(routing.tokens) + " tokens on a channel for " +
+                     std::to_string(moe.request.max_tokens));
+  }
+  detail::require_count(what, count, routing.tokens * t.hidden);
+  detail::require_count("moe: ids", routing.ids.count, routing.tokens * t.topk);
+  detail::require_count("moe: weights", routing.weights.count, routing.tokens * t.topk);
+}
+template <World W>
+void require_rows(const MoeChannel<W>& moe, const char* what, std::size_t count) {
+  detail::require_count(what, count, moe.tables.capacity * moe.tables.hidden);
 }
 
 }  // namespace sym

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/gemm/schedule.hpp"
 #include "experiments/sym/options.hpp"
 #include "experiments/sym/point.hpp"
 #include "models/machine.hpp"
@@ -55,5 +56,8 @@ const std::vector<std::string>& routing_names();
 const std::vector<std::string>& splits_names();
 
 std::size_t dtype_bytes(const std::string& dtype);
+
+// "2x4"; none if empty. Throws UsageError.
+gemm::Grid parse_grid(const std::string& text);
 
 }  // namespace sym::command

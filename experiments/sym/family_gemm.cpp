@@ -12,9 +12,6 @@
 
 namespace sym::command {
 
-namespace {
-
-// "2x4"; none if empty.
 gemm::Grid parse_grid(const std::string& text) {
   gemm::Grid grid;
   if (text.empty()) return grid;
@@ -30,6 +27,8 @@ gemm::Grid parse_grid(const std::string& text) {
   }
   return grid;
 }
+
+namespace {
 
 void require_gemm(const Planning& planning) {
   const RunOptions& o = planning.options;

@@ -14,6 +14,12 @@ namespace {
 
 void require_row(const RunOptions& options) {
   if (options.hidden == 0) throw UsageError("--hidden 0: a row has at least 1 element");
+  constexpr std::size_t most = std::size_t{1} << 31;  // so that products of three fit 64 bits
+  const std::size_t tokens = *std::max_element(options.tokens.begin(), options.tokens.end());
+  if (options.hidden >= most || tokens >= most) {
+    throw UsageError(
+        fmt::format("--tokens {} --hidden {}: each is less than {}", tokens, options.hidden, most));
+  }
 }
 
 // Rows to everywhere keep every SM busy: as many blocks as a GPU has for this PE, where neither the

@@ -4,13 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <fstream>
 #include <optional>
 
 #include "core/gemm/instances.hpp"
 #include "core/gemm/verify.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/families.hpp"
 #include "experiments/sym/plan_time.hpp"
 #include "experiments/sym/run_options.hpp"
 #include "models/gemm_time.hpp"
@@ -40,23 +41,6 @@ void add_options(CLI::App& app, PlanOptions& o) {
                  "buffers for foreign tiles, of A and of B each (default: as many as there are)");
   app.add_option("--machine", o.machine, "estimate the time on it: a machine's name or a file");
   app.add_option("--csv", o.csv, "write the table to a file");
-}
-
-// "" or "2x4".
-gemm::Grid parse_grid(const std::string& text) {
-  if (text.empty()) return {};
-  const std::size_t x = std::min(text.find('x'), text.size());
-  const auto number = [](const std::string& part) {
-    int value = 0;
-    const char* end = part.data() + part.size();
-    const auto [rest, error] = std::from_chars(part.data(), end, value);
-    return error == std::errc() && rest == end ? value : 0;
-  };
-  const gemm::Grid grid{number(text.substr(0, x)),
-                        number(text.substr(std::min(x + 1, text.size())))};
-  if (grid.rows < 1 || grid.cols < 1)
-    throw UsageError("--grid '" + text + "' must be like 2x4: rows, then columns");
-  return grid;
 }
 
 std::vector<gemm::ScheduleMaker> chosen(const PlanOptions& o) {
@@ -177,6 +161,7 @@ void write_csv(const PlanOptions& o, const std::vector<PlanRow>& rows) {
 
 int plan_gemm(const PlanOptions& o) {
   if (o.what != "gemm") throw UsageError("plan: '" + o.what + "' has no plans; gemm has");
+  if (!std::isfinite(o.beta)) throw UsageError("--beta must be a number");
   const gemm::Extent extent{parse_size(o.m), parse_size(o.n), parse_size(o.k)};
   const std::size_t element = element_bytes(o.dtype);
   std::optional<models::Machine> machine;

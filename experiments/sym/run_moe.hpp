@@ -80,6 +80,9 @@ class MoeRun {
     request.capacity = point_.moe.capacity;
     request.blocks = point_.blocks;
     request.threads = point_.threads;
+    const bool needs_token = point_.moe.inject == "bad_id" || point_.moe.inject == "nan_weight";
+    if (needs_token && tokens() == 0)
+      throw UsageError("--inject " + point_.moe.inject + " needs a token; --tokens is 0");
     if (point_.moe.inject == "overflow") {  // one row less than the first iteration needs
       const std::size_t most = MoeExpected(point_, router_, 0, 0).most_rows();
       if (most < 2) throw UsageError("--inject overflow needs a PE that gets two rows or more");

@@ -193,7 +193,8 @@ void expert_before_dispatch(FiberWorld& world, bool fixed) {
   queue.launch(launch_of("expert"), Expert{layer.rows});
 }
 
-// Combine without its exit barrier: the next dispatch overwrites rows that a peer still sums up.
+// Rows are rewritten right after a combine, with no barrier or dispatch between: a peer may still
+// sum them up.
 struct CombineNoExit {
   MoeTables t;
   Choices routing;

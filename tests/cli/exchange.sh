@@ -33,12 +33,20 @@ try 0 "${moe[@]}" --backend check --pes 4 --tokens 10 --experts 4 --topk 4 --hid
 [ "$(csv remote_bytes all.csv)" = $((3 * 10 * 8 * 2)) ] || fail "remote bytes of all to all"
 [ -z "$(csv duplicates all.csv)" ] || fail "one expert a PE sends nothing twice"
 
+try 2 "${moe[@]}" --backend check --pes 8 --tokens 2305843009213693952 --topk 8 --experts 8 --hidden 8
+try 2 "${moe[@]}" --backend check --pes 2 --tokens 64M --topk 8 --experts 8 --hidden 7168
+says "32 bits"
+try 2 "${moe[@]}" --backend check --pes 2 --experts 2000000000
+says "at most 16384"
+try 2 "${moe[@]}" --backend check --pes 2 --tokens 0 --inject bad_id
+says "needs a token"
+
 # What the device must detect: exit 1 and the sentence, and the next point is right.
 for backend in check thread; do
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject bad_id
   says "expert ids of all PEs are -1 to experts - 1"
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject nan_weight
-  says "weights are numbers"
+  says "weights of all PEs are numbers"
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject overflow
   says "at most the capacity"
   try 1 "${moe[@]}" --backend $backend --pes 2 --capacity 3 --tokens 64,1 --topk 1

@@ -36,6 +36,26 @@ within 5 "$(csv time_us twice.csv)" "$(awk -v t="$(csv time_us large.csv)" 'BEGI
 [ "$(csv remote_bytes large.csv)" = $((7 * 16384 * 16384 / 8 * 2)) ] ||
   fail "remote bytes of ag_a: $(csv remote_bytes large.csv)"
 
+# CUTLASS Distributed GEMM on H100 (PR 1907): 9.16 ms on 8 GPUs, 16.86 on 4; one rate for both.
+within 8 "$(csv time_us large.csv)" 9160 || fail "8 GPUs take $(csv time_us large.csv) us, published 9160"
+try 0 "${gemm[@]}" --backend sim --machine dgx-h100 --pes 4 --network ports --no-data --schedule ag_a --m 16384 --n 106496 --k 16384 --csv four.csv
+within 8 "$(csv time_us four.csv)" 16862 || fail "4 GPUs take $(csv time_us four.csv) us, published 16862"
+
+# Plans: verified for any number of ranks, and what is refused.
+plan=("$SYM" plan gemm --m 129 --n 61 --k 83)
+try 0 "${plan[@]}" --pes 1,2,3,4,5,6,7,8,9 --schedule all --csv plans.csv
+[ "$(grep -c ' yes$' out)" = 45 ] || fail "plans that verify: $(grep -c ' yes$' out) of 45"
+try 2 "${plan[@]}" --m 0
+says "m"
+try 2 "${plan[@]}" --schedule cannon --pes 6 --grid 2x2
+says "2x2"
+try 2 "${plan[@]}" --schedule canon
+says "cannon"
+try 2 "${plan[@]}" --max-buffers 1
+try 2 "${plan[@]}" --beta nan
+try 2 "$SYM" plan gemm --m 4G --n 4G --k 4G --pes 2
+says "64 bits"
+
 try 1 "${gemm[@]}" --backend check --schedule ag_a --pes 3 --m 30 --n 30 --k 30 --inject skip=1
 says "PE 1"
 try 1 "$SYM" replay "$(sed -n 's/^  replay .* //p' out)"

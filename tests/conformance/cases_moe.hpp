@@ -164,11 +164,11 @@ std::vector<T> combined_row(const MoeCase& c, int iteration, int pe, std::size_t
 template <class T, class W>
 class MoeDesk {
  public:
-  MoeDesk(W& world, const MoeCase& c)
+  MoeDesk(W& world, const MoeCase& c, int blocks = 2)
       : world_(world),
         c_(c),
-        moe_(
-            moe_channel(world, {most_tokens, c.topk, c.experts, c.alignment, c.hidden, 0, 2, 128})),
+        moe_(moe_channel(world,
+                         {most_tokens, c.topk, c.experts, c.alignment, c.hidden, 0, blocks, 128})),
         rows_(world.template allocate<T>(moe_.request.capacity * c.hidden)),
         x_(world.template local<T>(most_tokens * c.hidden)),
         out_(world.template local<T>(most_tokens * c.hidden)),

@@ -169,9 +169,113 @@ void tickets_are_unique(W& world, Errors& errors) {
                std::vector<std::int32_t>(total, 1));
 }
 
+// Signals of one table to the whole team and to single PEs in turn, and waits likewise: each pair
+// counts its own, whoever was spoken to in the same call. Row 0: each PE gets three signals from
+// each other PE, and waits for the middle one alone. Row 1: it gets two messages from each, and
+// waits for all first ones at once and for each second one alone.
+struct MixedTeams {
+  static constexpr std::size_t rows = 2;
+  static constexpr std::size_t n = 16;  // elements of a message
+  Group group;
+  Window<float> inbox, src, out;
+  std::size_t rounds;
+  template <Block B>
+  SYM_FN bool three_signals(B& block) const {
+    const Team& team = group.team;
+    const Signals& steps = group.channel.steps;
+    block.signal(steps, 0, team);
+    for (int hop = 1; hop < team.size(); ++hop) {
+      block.signal(steps, 0, team.pe((team.rank() + hop) % team.size()));
+    }
+    block.signal(steps, 0, team);
+    if (!block.wait_until(steps, 0, team)) return false;
+    for (int hop = 1; hop < team.size(); ++hop) {
+      if (!block.wait_until(steps, 0, team.only((team.rank() + hop) % team.size()))) return false;
+    }
+    return block.wait_until(steps, 0, team);
+  }
+  // Message `k` of the PE of `rank`.
+  SYM_HD Range message(int rank, std::size_t k) const {
+    return Range{(static_cast<std::size_t>(rank) * 2 * rounds + k) * n, n};
+  }
+  template <Block B>
+  SYM_FN void send(B& block, std::size_t k) const {
+    const Team& team = group.team;
+    for (int hop = 1; hop < team.size(); ++hop) {
+      const int peer = team.pe((team.rank() + hop) % team.size());
+      block.fence(peer);  // a message does not overtake the one before
+      block.put_signal(inbox, src, message(team.rank(), k), group.channel.steps, 1, peer);
+    }
+  }
+  template <Block B>
+  SYM_FN void keep(B& block, int rank, std::size_t k) const {
+    block.transform(out, message(rank, k), detail::Identity{}, inbox);
+  }
+  template <Block B>
+  SYM_FN bool two_messages(B& block, std::size_t round) const {
+    const Team& team = group.team;
+    const Signals& steps = group.channel.steps;
+    send(block, 2 * round);
+    if (!block.wait_until(steps, 1, team)) return false;
+    for (int hop = 1; hop < team.size(); ++hop) {
+      keep(block, (team.rank() + hop) % team.size(), 2 * round);
+    }
+    send(block, 2 * round + 1);
+    for (int hop = 1; hop < team.size(); ++hop) {
+      const int rank = (team.rank() + hop) % team.size();
+      if (!block.wait_until(steps, 1, team.only(rank))) return false;
+      keep(block, rank, 2 * round + 1);
+    }
+    return true;
+  }
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.enter(group.channel);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      if (!three_signals(block) || !two_messages(block, round)) return;
+    }
+    barrier(block, group);
+    block.leave(group.channel);
+  }
+};
+
+// A signal that was lost leaves a wait to expire; one that was not consumed shows in the table.
+template <class W>
+void mixed_teams(W& world, Errors& errors) {
+  constexpr std::size_t rounds = 3;
+  const int pes = world.n_pes();
+  const std::size_t total = static_cast<std::size_t>(pes) * 2 * rounds * MixedTeams::n;
+  const auto inbox = world.template allocate<float>(total);
+  const auto src = world.template allocate<float>(total);
+  const auto out = world.template allocate<float>(total);
+  const Group group{world.channel({static_cast<int>(MixedTeams::rows)}), world.team()};
+  write_all(world, src, values<float>({1, world.pe(), 1}, total));
+  write_all(world, out, std::vector<float>(total));
+  world.launch(launch_of("mixed"), MixedTeams{group, inbox, src, out, rounds});
+  std::vector<float> wanted;
+  std::vector<std::uint64_t> counts[MixedTeams::rows];
+  for (int pe = 0; pe < pes; ++pe) {
+    const bool self = pe == world.pe();
+    const std::vector<float> all = values<float>({1, pe, 1}, total);
+    const std::size_t size = total / static_cast<std::size_t>(pes);
+    for (std::size_t i = wanted.size(), end = i + size; i < end; ++i) {
+      wanted.push_back(self ? 0.0F : all[i]);
+    }
+    counts[0].push_back(self ? 0 : 3 * rounds);
+    counts[1].push_back(self ? 0 : 2 * rounds);
+  }
+  std::vector<std::uint64_t> table = counts[0];
+  table.insert(table.end(), counts[1].begin(), counts[1].end());
+  expect_equal(errors, who(world, "messages"), read_all(world, out, total), wanted);
+  const Signals& steps = group.channel.steps;
+  expect_equal(errors, who(world, "sent"), read_all(world, steps.sent, table.size()), table);
+  expect_equal(errors, who(world, "seen"), read_all(world, steps.seen, table.size()), table);
+}
+
 template <class W>
 std::vector<Case<W>> signal_cases() {
   return {{"counters", {1, 2, 5}, count_up<W>},
+          {"mixed_teams", {2, 3, 8}, mixed_teams<W>, Effort::every_schedule, 2},
           {"fence_orders_signal", {1, 3, 8}, fence_orders_signal<W>},
           {"quiet_completes_for_all", {4}, quiet_completes_for_all<W>},
           {"fetch_add_u64", {1, 3}, tickets_are_unique<std::uint64_t, W>},

@@ -34,7 +34,7 @@ TEST(MoeRefusedOnCheck, Capacity) {
   expect_refused(moe_refuses<fiber::FiberWorld, Wrong::capacity>, sentence_of(Wrong::capacity));
 }
 TEST(MoeRefusedOnCheck, Splits) {
-  expect_refused(all_to_all_v_refuses<fiber::FiberWorld>, "all_to_all_v: ");
+  expect_refused(all_to_all_v_refuses<fiber::FiberWorld>, "all_to_all_v: ");  // of whoever is first
 }
 
 }  // namespace

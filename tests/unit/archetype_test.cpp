@@ -7,6 +7,11 @@
 #include "core/collective/broadcast.hpp"
 #include "core/collective/entry.hpp"
 #include "core/collective/reduce_scatter.hpp"
+#include "core/gemm/instances.hpp"
+#include "core/gemm/run.hpp"
+#include "core/moe/all_to_all_v.hpp"
+#include "core/moe/combine.hpp"
+#include "core/moe/dispatch.hpp"
 
 namespace sym {
 namespace {
@@ -47,6 +52,96 @@ TEST(Archetype, EveryAlgorithmNeedsNoMoreThanTheConcept) {
   all_algorithms<bf16>();
   all_algorithms<double>();
   all_algorithms<std::uint8_t>();
+}
+
+// A World of one PE that does nothing but count what is allocated.
+struct WorldArchetype {
+  int pe() const { return 0; }
+  int n_pes() const { return 1; }
+  Team team() const { return {}; }
+  Team team(const std::vector<int>&) { return {}; }
+  template <class T>
+  Window<T> allocate(std::size_t n) {
+    return Window<T>{Segment::payload, 0, n};
+  }
+  template <class T>
+  Window<T> allocate_control(std::size_t n) {
+    return Window<T>{Segment::control, 0, n};
+  }
+  template <class T>
+  void free(Window<T>) {}
+  template <class T>
+  Local<T> local(std::size_t n) {
+    return Local<T>{nullptr, n};
+  }
+  Channel channel(const ChannelRequest&) { return {}; }
+  template <class M, class T>
+  void write(M, const T*, std::size_t) {}
+  template <class T, class M>
+  void read(T*, M, std::size_t) {}
+  template <class Kernel>
+  void launch(const LaunchConfig&, const Kernel& kernel) {
+    BlockArchetype block;
+    kernel(block);
+    ++launches;
+  }
+  void synchronize() {}
+  void barrier() {}
+  QueueArchetype& queue(int) { return queue_; }
+  Posts posts(std::size_t slots) { return Posts{{}, slots, 1}; }
+  void begin_capture() {}
+  GraphId end_capture() { return {}; }
+  void replay(GraphId) {}
+  void recover() {}
+  double mark_us() { return 0; }
+  bool moves_data() const { return true; }
+
+  int launches = 0;
+
+ private:
+  QueueArchetype queue_;
+};
+static_assert(World<WorldArchetype>);
+
+template <class T>
+void all_exchanges() {
+  WorldArchetype world;
+  auto moe = moe_channel(world, {4, 2, 8, 1, 16});
+  const auto rows = world.allocate<T>(moe.request.capacity * 16);
+  const auto x = world.local<T>(4 * 16);
+  const Routing routing{world.allocate_control<std::int32_t>(8), world.local<float>(8), 4};
+  dispatch(moe, x, routing, rows);
+  combine(moe, rows, routing, x);
+  auto exchange = all_to_all_v_channel(world, {3, 5});
+  all_to_all_v(exchange, x, world.allocate_control<std::uint32_t>(1), world.allocate<T>(15));
+  EXPECT_EQ(world.launches, 5);
+}
+
+template <class T>
+void all_schedules() {
+  for (const gemm::ScheduleMaker& maker : gemm::schedules()) {
+    const gemm::Schedule schedule = maker.make(1, {});
+    WorldArchetype world;
+    gemm::Runner<WorldArchetype, T> runner(
+        world, gemm::derive(schedule, gemm::even_tiling({4, 5, 6}, schedule.parts)));
+    gemm::Operands<T> x;
+    x.a = world.allocate<T>(24);
+    x.b = world.allocate<T>(30);
+    x.d = world.allocate<T>(20);
+    runner.prepare(x);
+    runner.run(x);
+    runner.free();
+  }
+}
+
+TEST(Archetype, ExchangesNeedNoMoreThanTheConcepts) {
+  all_exchanges<bf16>();
+  all_exchanges<double>();
+}
+
+TEST(Archetype, DistributedGemmNeedsNoMoreThanTheConcepts) {
+  all_schedules<bf16>();
+  all_schedules<double>();
 }
 
 }  // namespace
