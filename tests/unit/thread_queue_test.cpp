@@ -162,7 +162,7 @@ TEST(Queues, AFlagPostedTwiceIsReported) {
 // Nobody posts: the World fails within the limit, drops what comes later, and recovers, flags and
 // all.
 TEST(Queues, AFlagThatNobodyPostsEndsTheWait) {
-  run_threads({.pes = 2, .wait_limit = milliseconds(100)}, [](ThreadWorld& world) {
+  run_threads({.pes = 2, .wait_limit = milliseconds(1000)}, [](ThreadWorld& world) {
     const auto window = world.allocate<float>(2);
     const Posts posts = world.posts(2);
     if (world.pe() == 0) {
@@ -173,7 +173,7 @@ TEST(Queues, AFlagThatNobodyPostsEndsTheWait) {
         world.synchronize();
         ADD_FAILURE() << "the wait has not expired";
       } catch (const Failure& failure) {
-        EXPECT_THAT(failure.what(), HasSubstr("wait expired after 100 ms in take: missing PE 1"));
+        EXPECT_THAT(failure.what(), HasSubstr("wait expired after 1000 ms in take: missing PE 1"));
         EXPECT_THAT(failure.what(), HasSubstr("slot 0; PE 0 queue 1 at "));
       }
       EXPECT_THROW(world.queue(0).put(row_of(window, 0, 1), row_of(window, 1, 1), 0), Failure);
