@@ -82,7 +82,7 @@ struct AllToAllVPlan {
     block.require(most <= t.capacity, too_many, most, t.capacity);
     block.require(sum <= rows, "all_to_all_v: the sum of the splits is at most the input's rows",
                   sum, rows);
-    block.require(wrong == 0, "all_to_all_v: splits of all PEs fit their inputs", wrong, 0);
+    block.require(wrong == 0, "all_to_all_v: PEs whose splits do not fit their input", wrong, 0);
     block.require(fits, too_many, largest, t.capacity);
   }
 };

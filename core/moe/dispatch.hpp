@@ -61,9 +61,9 @@ struct MoePlan {
     const bool fits = largest <= t.capacity;
     if (wrong == 0 && fits) set(block, t.ready, 0, 1U);
     block.require(wrong % detail::bad_weight == 0,
-                  "moe dispatch: expert ids of all PEs are -1 to experts - 1",
+                  "moe dispatch: PEs with an expert id outside of -1 to experts - 1",
                   wrong % detail::bad_weight, 0);
-    block.require(wrong < detail::bad_weight, "moe dispatch: weights of all PEs are numbers",
+    block.require(wrong < detail::bad_weight, "moe dispatch: PEs with a weight that is NaN",
                   wrong / detail::bad_weight, 0);
     block.require(fits, "moe dispatch: rows for one PE, aligned, are at most the capacity", largest,
                   t.capacity);

@@ -86,6 +86,8 @@ struct RowParts {
   }
 };
 
+inline constexpr std::uint32_t most_experts = 16384;  // whose counts a block's scratch holds thrice
+
 struct MoeRequest {
   std::size_t max_tokens = 0;  // of any PE
   std::uint32_t topk = 1;
@@ -126,7 +128,6 @@ MoeChannel<W> moe_channel(W& world, MoeRequest request) {
            std::to_string(request.topk));
   }
   if (request.alignment == 0) refuse("the alignment is at least 1");
-  constexpr std::uint32_t most_experts = 16384;  // whose counts a block's scratch holds three times
   if (request.experts > most_experts) {
     refuse(std::to_string(request.experts) + " experts; at most " + std::to_string(most_experts));
   }
@@ -142,6 +143,10 @@ MoeChannel<W> moe_channel(W& world, MoeRequest request) {
            ": rows of all PEs, in pieces of 1 KiB, are counted in 32 bits");
   }
   if (request.capacity == 0) request.capacity = worst_rows(request, pes);
+  if (request.capacity > 0x7fffffffU) {
+    refuse("a capacity of " + std::to_string(request.capacity) +
+           " rows; rows of a PE are counted in 31 bits");
+  }
   const auto numbers = [&](std::size_t n) {
     return world.template allocate_control<std::uint32_t>(n);
   };

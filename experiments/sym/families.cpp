@@ -102,6 +102,11 @@ Point Planning::point(const std::string& variant, std::size_t bytes) const {
                        ? 2
                        : static_cast<int>(machine.number("default_blocks"));
   point.blocks = options.blocks > 0 ? options.blocks : blocks_for(bytes, point.threads, most);
+  constexpr int most_fibres = 16384;  // each has a stack with a guard page, and maps are few
+  if (options.backend == "check" && point.blocks > most_fibres / pes) {
+    throw UsageError(fmt::format("--blocks {}: check runs at most {} blocks on all {} PEs together",
+                                 point.blocks, most_fibres, pes));
+  }
   point.iterations = options.iterations > 0 ? options.iterations : options.verify ? 3 : 0;
   point.timed = options.backend == "thread" || options.backend == "cuda" ? options.timed : 0;
   if (options.backend == "sim") {  // deterministic: one launch says it

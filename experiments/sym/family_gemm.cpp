@@ -1,5 +1,6 @@
 // The points of the distributed product. Its variant is the schedule.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -61,6 +62,16 @@ void limit_timing(Point& point) {
   point.replays = static_cast<int>(std::clamp(5 * calls / std::max(point.timed, 1), 2.0, 10.0));
 }
 
+// Host backends keep all operands of all PEs in this machine's memory.
+void require_memory(std::size_t bytes) {
+  const auto here = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                    static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes <= here) return;
+  throw Unavailable(fmt::format("gemm: operands and partial sums of {} GB in a machine of {} GB{}",
+                                bytes >> 30, here >> 30,
+                                "; sim with --no-data needs no memory for them"));
+}
+
 std::vector<Point> gemm_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   require_gemm(planning);
@@ -86,6 +97,9 @@ std::vector<Point> gemm_points(const Planning& planning) {
     point.gemm.bias = options.bias;
     point.gemm.max_buffers = options.max_buffers;
     point.gemm.with_reference = options.backend == "cuda";
+    const bool holds_data = options.backend == "check" || options.backend == "thread" ||
+                            (options.backend == "sim" && !options.no_data);
+    if (holds_data) require_memory(2 * point.bytes);
     // The operands, what is handed on, and those of the reference on one GPU.
     point.heap_bytes = 3 * point.bytes;
     limit_timing(point);

@@ -82,6 +82,12 @@ void require_moe(const RunOptions& options) {
                     "topk is at most the number of experts",
                     options.topk, options.experts));
   }
+  if (static_cast<std::size_t>(options.experts) > most_experts) {
+    throw UsageError(fmt::format("--experts {}: at most {}", options.experts, most_experts));
+  }
+  if (static_cast<std::size_t>(options.alignment) > 0x7fffffffU) {
+    throw UsageError(fmt::format("--alignment {}: at most 2147483647", options.alignment));
+  }
   if (options.alignment < 1)
     throw UsageError(
         "--alignment 0: rows of an expert begin at multiples of it, so it is at least 1");

@@ -36,6 +36,12 @@ try 0 "${moe[@]}" --backend check --pes 4 --tokens 10 --experts 4 --topk 4 --hid
 try 2 "${moe[@]}" --backend check --pes 8 --tokens 2305843009213693952 --topk 8 --experts 8 --hidden 8
 try 2 "${moe[@]}" --backend check --pes 2 --tokens 64M --topk 8 --experts 8 --hidden 7168
 says "32 bits"
+try 2 "${moe[@]}" --backend thread --pes 2 --tokens 7 --hidden 32 --capacity 288230376151711745
+says "31 bits"
+try 2 "${moe[@]}" --backend check --pes 2 --alignment 4294967296
+says "--alignment"
+try 2 "${moe[@]}" --backend check --pes 3 --tokens 7 --blocks 100000
+says "--blocks"
 try 2 "${moe[@]}" --backend check --pes 2 --experts 2000000000
 says "at most 16384"
 try 2 "${moe[@]}" --backend check --pes 2 --tokens 0 --inject bad_id
@@ -44,9 +50,9 @@ says "needs a token"
 # What the device must detect: exit 1 and the sentence, and the next point is right.
 for backend in check thread; do
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject bad_id
-  says "expert ids of all PEs are -1 to experts - 1"
+  says "an expert id outside of -1 to experts - 1"
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject nan_weight
-  says "weights of all PEs are numbers"
+  says "a weight that is NaN"
   try 1 "${moe[@]}" --backend $backend --pes 3 --inject overflow
   says "at most the capacity"
   try 1 "${moe[@]}" --backend $backend --pes 2 --capacity 3 --tokens 64,1 --topk 1

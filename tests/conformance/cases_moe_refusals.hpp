@@ -15,9 +15,9 @@ enum class Wrong { nothing, id, weight, capacity };
 inline const char* sentence_of(Wrong wrong) {
   switch (wrong) {
     case Wrong::id:
-      return "moe dispatch: expert ids of all PEs are -1 to experts - 1";
+      return "moe dispatch: PEs with an expert id outside of -1 to experts - 1";
     case Wrong::weight:
-      return "moe dispatch: weights of all PEs are numbers";
+      return "moe dispatch: PEs with a weight that is NaN";
     case Wrong::capacity:
       return "moe dispatch: rows for one PE, aligned, are at most the capacity";
     default:
@@ -158,7 +158,7 @@ void all_to_all_v_recovers(W& world, Errors& errors) {
   }
   const bool here = world.pe() + 1 == world.n_pes();
   const char* sentence = here ? "all_to_all_v: the sum of the splits is at most the input's rows"
-                              : "all_to_all_v: splits of all PEs fit their inputs";
+                              : "all_to_all_v: PEs whose splits do not fit their input";
   if (text.find(sentence) == std::string::npos)
     errors.add(who(world, std::string("no '") + sentence + "' in: " + text));
   world.recover();

@@ -17,7 +17,7 @@ while IFS= read -r page; do
     /^<!-- from [^ ]+ -->$/ { file = $3; next }
     /^```/ && file != "" && !inside { inside = 1; start = NR; block = ""; next }
     /^```/ && inside { printf "%d\t%s\t%s\n", start, file, block; inside = 0; file = ""; next }
-    inside { gsub(/\\/, "\\\\"); block = block (block == "" ? "" : "\\n") $0 }' "$page")
+    inside { gsub(/\\/, "\\\\&"); block = block (block == "" ? "" : "\\n") $0 }' "$page")
 done < <(tree_files '*.md')
 report excerpts "${lost%$'\n'}"
 finish excerpts
