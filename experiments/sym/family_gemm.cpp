@@ -51,8 +51,8 @@ void require_gemm(const Planning& planning) {
 }
 
 // Fewer calls in a row where one of them is long anyway.
-void limit_timing(Point& point) {
-  constexpr double flop_per_us = 7e8;  // of a large GPU
+void limit_timing(Point& point, const models::Machine& machine) {
+  const double flop_per_us = machine.number("gemm_tflops_bf16") * 1e6;
   constexpr double enough_us = 2e4;
   const GemmPoint& g = point.gemm;
   const double call_us = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) *
@@ -67,9 +67,10 @@ void require_memory(std::size_t bytes) {
   const auto here = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                     static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (bytes <= here) return;
-  throw Unavailable(fmt::format("gemm: operands and partial sums of {} GB in a machine of {} GB{}",
-                                bytes >> 30, here >> 30,
-                                "; sim with --no-data needs no memory for them"));
+  throw Unavailable(
+      fmt::format("gemm: operands and partial sums of {} GB in a machine of {} GB; sim with "
+                  "--no-data needs no memory for them",
+                  bytes >> 30, here >> 30));
 }
 
 std::vector<Point> gemm_points(const Planning& planning) {
@@ -102,7 +103,7 @@ std::vector<Point> gemm_points(const Planning& planning) {
     if (holds_data) require_memory(2 * point.bytes);
     // The operands, what is handed on, and those of the reference on one GPU.
     point.heap_bytes = 3 * point.bytes;
-    limit_timing(point);
+    limit_timing(point, planning.machine);
     points.push_back(point);
   }
   return points;
