@@ -43,7 +43,11 @@ CheckReport run_check(const CheckOptions& options,
   fiber::Engine engine(engine_options, *policy, options.detect_races ? &detector : nullptr);
   running = &engine;
   fiber::run_worlds(engine, 0, program);
-  return CheckReport{engine.findings(), engine.statistics(), detector.accesses()};
+  CheckReport report;
+  report.findings = engine.findings();
+  report.statistics = engine.statistics();
+  report.accesses = detector.accesses();
+  return report;
 }
 
 }  // namespace sym::check

@@ -195,10 +195,27 @@ class Observer {
   virtual void freed(const Bytes& /*on one PE*/) {}
 };
 
-// Something wrong that the run found. `text` is the whole report; the first line names it.
+// An access or a wait that a finding is about: who, and where in the source.
+struct Place {
+  std::string role;  // "write", "read", "wait", "signal", "free", ...
+  int pe = -1;
+  int block = -1;  // -1: the host, or an operation of a queue
+  int queue = -1;
+  int launch = 0;
+  std::string launch_name;
+  Verb verb = Verb::host;
+  Site site;
+};
+
+// Something wrong that the run found. `text` is the whole report for people; its first line names
+// it. The rest is the same for machines: an empty field is one that the finding does not have.
 struct Finding {
   std::string kind;  // race, missing-sync, deadlock, mismatch, out-of-bounds, ...
   std::string text;
+  std::string verdict = {};  // what kind of it: lost, misdirected, cycle, ... (deadlocks)
+  std::string why = {};      // why it is wrong
+  std::string fix = {};      // what would mend it
+  std::vector<Place> places = {};
 };
 
 struct Statistics {
