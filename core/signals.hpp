@@ -46,6 +46,17 @@ SYM_HD constexpr std::uint16_t tag_of(std::uint64_t word) {
   return static_cast<std::uint16_t>(word & ((1U << tag_bits) - 1));
 }
 
+// Whether a lane that shows `word` has come to `epoch`. Epochs wrap, and nobody is half their range
+// behind: what counts is which of the two is ahead. `shift`: tag_bits for tagged rows, else 0.
+// Plain counters never wrap, and are compared as the numbers that they are.
+SYM_HD constexpr bool has_come(std::uint64_t word, std::uint64_t epoch, int shift) {
+  return static_cast<std::int64_t>(word - (epoch << shift)) >= 0;
+}
+// Whether a tagged word shows this epoch, of which it keeps the low 48 bits.
+SYM_HD constexpr bool shows(std::uint64_t word, std::uint64_t epoch) {
+  return epoch_of(word) == epoch_of(epoch << tag_bits);
+}
+
 // An inbox for small messages whose flag travels in the data: nobody signals, the data itself says
 // that it has come. For each (slot, sending PE) two buffers of `capacity_bytes` of payload, used in
 // turn: a message may overwrite the one before last, because the pair has exchanged messages since.

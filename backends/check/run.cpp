@@ -1,24 +1,108 @@
 #include "backends/check/run.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "backends/check/decisions.hpp"
 #include "backends/check/race_detector.hpp"
 #include "core/text.hpp"
 
 namespace sym::check {
 
 const std::vector<std::string>& schedule_names() {
-  static const std::vector<std::string> names{"worst", "random", "fifo"};
+  static const std::vector<std::string> names{"worst", "random", "pct", "fifo"};
   return names;
 }
 
 namespace {
-std::unique_ptr<fiber::Policy> make_policy(const CheckOptions& options) {
-  if (options.schedule == "worst") return make_worst(options.knobs);
-  if (options.schedule == "random") return make_random(options.seed);
-  if (options.schedule == "fifo") return make_fifo();
-  throw UsageError("unknown schedule '" + options.schedule + "'; nearest is '" +
-                   nearest_name(options.schedule, schedule_names()) +
-                   "' (worst, random and fifo are there)");
+
+using Program = std::function<void(fiber::FiberWorld&)>;
+
+// Null for the schedules that choose nothing.
+std::unique_ptr<Chooser> make_chooser(const CheckOptions& options, Pct*& pct) {
+  if (!options.decisions.empty() || !options.exact_replay) {
+    return choose_as(options.decisions, options.exact_replay);
+  }
+  if (options.schedule == "random") return choose_at_random(options.seed);
+  if (options.schedule != "pct") return nullptr;
+  auto chooser = std::make_unique<Pct>(options.seed, options.pct_depth, options.pct_steps);
+  pct = chooser.get();
+  return chooser;
 }
+
+std::unique_ptr<fiber::Policy> make_other(const CheckOptions& options) {
+  if (options.schedule == "worst") return make_worst(options.knobs);
+  return make_fifo();
+}
+
+fiber::EngineOptions engine_options_of(const CheckOptions& options) {
+  fiber::EngineOptions engine;
+  engine.pes = options.pes;
+  engine.count_sites = true;
+  engine.most_steps = options.most_steps;
+  engine.most_seconds = options.most_seconds;
+  engine.resident_blocks = options.resident_blocks;
+  engine.launch_order = options.knobs.launch_order;
+  engine.piece_order = options.knobs.shuffle;
+  engine.wrap = options.knobs.wrap;
+  engine.catch_faults = true;
+  engine.verb_seconds = options.verb_seconds;
+  engine.find_livelocks = true;
+  return engine;
+}
+
+CheckReport report_of(fiber::Engine& engine, const RaceDetector& detector) {
+  CheckReport report;
+  report.findings = engine.findings();
+  report.statistics = engine.statistics();
+  report.accesses = detector.accesses();
+  report.steps = engine.steps();
+  report.incomplete = engine.incomplete();
+  report.not_reached = engine.not_reached();
+  return report;
+}
+
+PctBound bound_of(const Pct& pct, const CheckOptions& options, std::uint64_t steps) {
+  PctBound bound{pct.actors(), options.pct_steps, options.pct_depth, 0};
+  const auto k = static_cast<double>(options.pct_steps);
+  const auto n = static_cast<double>(std::max<std::size_t>(pct.actors(), 1));
+  if (steps <= options.pct_steps) bound.bound = 1 / (n * std::pow(k, options.pct_depth - 1));
+  return bound;
+}
+
+CheckReport run_once(const CheckOptions& options, const Program& program) {
+  Pct* pct = nullptr;
+  std::unique_ptr<Chooser> chooser = make_chooser(options, pct);
+  const bool choosing = chooser != nullptr;
+  const std::unique_ptr<fiber::Policy> policy =
+      choosing ? std::make_unique<Choices>(std::move(chooser)) : make_other(options);
+  fiber::Engine* running = nullptr;
+  RaceDetector detector(running);
+  fiber::Engine engine(engine_options_of(options), *policy,
+                       options.detect_races ? &detector : nullptr);
+  running = &engine;
+  fiber::run_worlds(engine, 0, program);
+  CheckReport report = report_of(engine, detector);
+  if (!choosing) return report;
+  auto& choices = static_cast<Choices&>(*policy);
+  report.decisions = choices.log();
+  const std::string complaint = choices.chooser().complaint(true);
+  const bool said = !report.findings.empty() && report.findings.back().kind == "replay";
+  if (!complaint.empty() && !said) report.findings.push_back({"replay", "REPLAY " + complaint});
+  if (pct != nullptr) report.pct = bound_of(*pct, options, report.steps);
+  return report;
+}
+
+// How many steps a run of pct may have: those of a friendly run, and for each transfer that its
+// source is read before and its payload comes in two parts.
+std::uint64_t steps_of(CheckOptions options, const Program& program) {
+  options.decisions.clear();
+  options.exact_replay = false;
+  options.detect_races = false;
+  const CheckReport report = run_once(options, program);
+  return report.steps + 2 * report.statistics.transfers;
+}
+
 }  // namespace
 
 std::string CheckReport::text() const {
@@ -34,20 +118,20 @@ CheckReport run_check(const CheckOptions& options,
     throw UsageError("check: " + std::to_string(options.pes) + " PEs; 1 to " +
                      std::to_string(most_pes) + " can be checked");
   }
-  const auto policy = make_policy(options);
-  fiber::Engine* running = nullptr;
-  RaceDetector detector(running);
-  fiber::EngineOptions engine_options;
-  engine_options.pes = options.pes;
-  engine_options.count_sites = true;
-  fiber::Engine engine(engine_options, *policy, options.detect_races ? &detector : nullptr);
-  running = &engine;
-  fiber::run_worlds(engine, 0, program);
-  CheckReport report;
-  report.findings = engine.findings();
-  report.statistics = engine.statistics();
-  report.accesses = detector.accesses();
-  return report;
+  const auto& names = schedule_names();
+  if (std::find(names.begin(), names.end(), options.schedule) == names.end()) {
+    throw UsageError("unknown schedule '" + options.schedule + "'; nearest is '" +
+                     nearest_name(options.schedule, names) +
+                     "' (worst, random, pct and fifo are there)");
+  }
+  if (options.pct_depth < 1) throw UsageError("pct: a depth is at least 1");
+  const bool chooses = options.decisions.empty() && options.exact_replay;
+  if (options.schedule != "pct" || options.pct_steps > 0 || !chooses) {
+    return run_once(options, program);
+  }
+  CheckOptions with_steps = options;
+  with_steps.pct_steps = steps_of(options, program);
+  return run_once(with_steps, program);
 }
 
 }  // namespace sym::check

@@ -17,22 +17,53 @@ struct CheckOptions {
   std::uint64_t seed = 1;
   Knobs knobs;
   bool detect_races = true;
-  int pct_depth = 2;             // pct: bugs of this depth are found with the stated probability
-  int bound = -1;                // exhaustive: preemptions at most; -1: no bound
-  std::uint64_t most_steps = 0;  // of a run, or of all executions of exhaustive; 0: no limit
-  double most_seconds = 0;       // the same, in wall time
-  int resident_blocks = 0;       // of a PE at a time; 0: all are resident at once
-  // The decisions of an earlier run, to be taken again; none: the schedule decides.
+  int pct_depth = 2;            // pct: bugs of this depth are found with the stated probability
+  std::uint64_t pct_steps = 0;  // pct: how long a run is at most; 0: found by running once more
+  int bound = -1;               // exhaustive: preemptions at most; -1: no bound
+  // Budgets of a run, or of all executions of exhaustive: steps (each is an agent that goes on to
+  // its next verb, or a transfer that is read or delivered) and wall time. 0: no limit. The default
+  // is minutes, so that a kernel that polls for ever ends.
+  std::uint64_t most_steps = 200'000'000;
+  double most_seconds = 0;
+  int resident_blocks = 0;  // of a PE at a time; 0: all are resident at once
+  // CPU time that a kernel may compute without a verb before it is a finding; 0: no limit. Not
+  // under the sanitizers.
+  double verb_seconds = 10;
+  // The decisions of an earlier run (CheckReport::decisions), to be taken again; with the program,
+  // PEs, seed, knobs and resident_blocks of that run, and under whatever schedule. None: the
+  // schedule decides.
   std::vector<std::uint32_t> decisions;
+  // What happens where the list ends or a decision is not possible. Exact: a finding "replay",
+  // which says that the run is another one; also if the run ends before the list. Else the choice
+  // is 0, the oldest event, whole: so any list is a run, a list and the same with zeros behind it
+  // are the same run, and the empty list is one too. To shrink a run, shorten its list or make its
+  // decisions 0, and see whether the finding is still there.
+  bool exact_replay = true;
+};
+
+// What pct promises: this run finds a bug of depth `depth`, if there is one, with a probability of
+// `bound` = 1 / (actors x steps^(depth - 1)) at least. Actors: agents, and channels from an agent
+// to a PE.
+struct PctBound {
+  std::size_t actors = 0;
+  std::uint64_t steps = 0;
+  int depth = 0;
+  double bound = 0;  // 0, no promise: the run had more steps than it was thought to
 };
 
 struct CheckReport {
   std::vector<fiber::Finding> findings;
   fiber::Statistics statistics;
   std::size_t accesses = 0;
-  std::vector<std::uint32_t> decisions;  // what the schedule chose, in order
-  bool incomplete = false;               // a budget ended the run: nothing is known of the rest
-  std::uint64_t executions = 1;          // of exhaustive
+  std::uint64_t steps = 0;
+  // What the schedule chose, in order (backends/check/decisions.hpp). Empty for those that choose
+  // nothing (worst and fifo), and for runs of more than 16 million decisions: these are repeated by
+  // their seed alone.
+  std::vector<std::uint32_t> decisions;
+  PctBound pct;
+  bool incomplete = false;       // a budget ended the run: nothing is known of the rest
+  std::string not_reached;       // then: who was where
+  std::uint64_t executions = 1;  // of exhaustive
   // Clean, as far as it went: see `incomplete`.
   bool clean() const { return findings.empty(); }
   // Every finding, one after the other; empty if there is none.
@@ -41,8 +72,9 @@ struct CheckReport {
 
 const std::vector<std::string>& schedule_names();
 
-// Runs `program` on every PE. An exception of the program that is no Failure of a block reaches the
-// caller. Throws UsageError for an unknown schedule.
+// Runs `program` on every PE; twice for pct without pct_steps. A std::exception of the host program
+// reaches the caller; what a kernel throws, and what it does to memory or to time, is a finding.
+// Throws UsageError for an unknown schedule.
 CheckReport run_check(const CheckOptions& options,
                       const std::function<void(fiber::FiberWorld&)>& program);
 

@@ -1,5 +1,6 @@
 // The `worst` schedule. Agents run while any can; low PEs first, up to two launches ahead. When
 // none can run, the one furthest ahead is helped by the fewest, latest deliveries that unblock it.
+// Who polls in vain for long lets others on, and gets a delivery: it would never block.
 #include <algorithm>
 #include <set>
 
@@ -15,7 +16,8 @@ using fiber::Transfer;
 namespace {
 
 constexpr std::size_t granule_bytes = 8;
-constexpr int most_ahead = 2;  // launches
+constexpr int most_ahead = 2;            // launches
+constexpr std::uint64_t patience = 256;  // steps in vain
 
 class Worst : public Policy {
  public:
@@ -35,7 +37,15 @@ class Worst : public Policy {
     if (knobs_.split) deliver_ends(engine, transfer);
   }
 
+  // PEs differ in which of their launches gets places first, and so do the orders in which they
+  // wait for each other.
+  std::uint32_t answer(Engine&, fiber::Question question, int pe, std::uint32_t n) override {
+    if (question == fiber::Question::pieces) return 1;
+    return pe % 2 == 1 ? n - 1 : 0;
+  }
+
   bool next(Engine& engine) override {
+    if (engine.fruitless_steps() >= patience) return poll(engine);
     if (Agent* agent = choose(engine)) {
       engine.resume(*agent);
       return true;
@@ -44,7 +54,8 @@ class Worst : public Policy {
   }
 
  private:
-  using Key = std::tuple<int, int, int>;  // PE, block, agent: who is furthest ahead comes first
+  using Key =
+      std::tuple<std::int64_t, int, int>;  // PE, block, agent: who is furthest ahead comes first
   Key key(const Agent& agent) {
     return knobs_.skew ? Key{agent.pe, agent.block, agent.id} : Key{++turn_, 0, agent.id};
   }
@@ -66,6 +77,29 @@ class Worst : public Policy {
     Agent* agent = chosen->second;
     ready_.erase(chosen);
     return agent;
+  }
+
+  // Everybody looks once, in turn, and then something arrives.
+  bool poll(Engine& engine) {
+    if (polled_ >= ready_.size() || ready_.empty()) {
+      polled_ = 0;
+      if (help(engine)) return true;
+    }
+    if (ready_.empty()) return false;
+    ++polled_;
+    const auto chosen = std::min_element(ready_.begin(), ready_.end(), [&](auto& one, auto& other) {
+      return turn_of(*one.second) < turn_of(*other.second);
+    });
+    Agent* agent = chosen->second;
+    last_polled_ = agent->id;
+    ready_.erase(chosen);
+    engine.resume(*agent);
+    return true;
+  }
+
+  // By id, from the one after the last that has looked.
+  std::pair<bool, int> turn_of(const Agent& agent) const {
+    return {agent.id <= last_polled_, agent.id};
   }
 
   // The same agent until it runs again: it gets ahead while the others' transfers stay late.
@@ -134,7 +168,9 @@ class Worst : public Policy {
   std::set<std::pair<Key, Agent*>> ready_;
   std::map<std::uint64_t, Transfer*> pending_;
   Agent* helped_ = nullptr;
-  int turn_ = 0;
+  std::int64_t turn_ = 0;
+  std::size_t polled_ = 0;  // since the last delivery
+  int last_polled_ = -1;
 };
 
 }  // namespace

@@ -104,7 +104,7 @@ bool FiberBlock::wait_until(const Signals& signals, std::size_t slot, const Team
 bool FiberBlock::mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag) {
   for (const Engine::Want& want : wants) {
     const std::uint64_t seen = engine_.word(want.id).value;
-    if (epoch_of(seen) != want.value || tag_of(seen) == tag) continue;
+    if (!shows(seen, want.value) || tag_of(seen) == tag) continue;
     agent_.failed = true;
     engine_.stop({"mismatch", "MISMATCH PE " + std::to_string(want.id.lane) +
                                   " arrived for another operation, count, type or grid than PE " +
@@ -150,7 +150,7 @@ void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Byt
   const std::uint64_t epoch = ++*own(packets.lanes.sent, word);
   // The buffer was last used two messages ago. That the peer has read it is known from its last
   // one.
-  if (*own(packets.lanes.seen, word) + 1 < epoch) {
+  if (!has_come(*own(packets.lanes.seen, word) + 1, epoch, 0)) {
     throw Failure(
         "packets: message " + std::to_string(epoch) + " to PE " + std::to_string(pe) +
         " may overwrite one that it has not read; receive its message before sending again");

@@ -195,7 +195,9 @@ void FiberBlock::warps(std::size_t n, F f, Site site) {
   engine_.synced();
   agent_.in_warps = true;
   FiberPiece piece(*this);
-  for (std::size_t i = 0; i < n; ++i) {
+  const std::vector<std::size_t> order = engine_.piece_order(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t i = order.empty() ? k : order[k];
     agent_.piece = i + 1;
     f(piece, i);
   }

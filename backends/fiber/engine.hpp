@@ -16,32 +16,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/fiber/fault.hpp"
 #include "backends/fiber/fiber.hpp"
 #include "backends/fiber/memory.hpp"
-#include "core/function.hpp"
-#include "core/team.hpp"
+#include "backends/fiber/options.hpp"
+#include "backends/fiber/verb.hpp"
+#include "core/signals.hpp"
 
 namespace sym::fiber {
-
-// clang-format off
-enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_until, test, fence, quiet,
-                  sync, reduce, transform, sum, max, fetch_add, enter, leave,
-                  put_packets, receive_packets, reduce_packets,
-                  read, tally, scan, weighted_sum, warps, require,
-                  copy, gemm, post, take, record, after };
-// clang-format on
-const char* to_string(Verb verb);
-
-// What an agent is about to do: enough for a cost and for a report.
-struct Step {
-  Verb verb = Verb::host;
-  Site site = {};
-  std::size_t bytes = 0;  // of the result: moved, written or folded
-  int operands = 1;       // local sources read beside it
-  int pe = -1;            // the peer, where there is one
-  const Team* team = nullptr;
-  std::size_t m = 0, n = 0, k = 0;  // gemm
-};
 
 // What an observer keeps with an agent, a transfer or a signal.
 struct Note {
@@ -73,7 +55,11 @@ struct Word {
     int shift = 0;
   };
   std::vector<Waiter> waiters;
-  bool reached(std::uint64_t target, int shift) const { return (value >> shift) >= target; }
+  bool counts = false;  // a plain counter: compared as a number, where epochs may wrap
+  bool reached(std::uint64_t target, int shift) const { return reaches(value, target, shift); }
+  bool reaches(std::uint64_t shown, std::uint64_t target, int shift) const {
+    return counts ? shown >= target : has_come(shown, target, shift);
+  }
 };
 
 // Where a word is: for reports and as a key.
@@ -96,7 +82,8 @@ struct Agent {
   int queue = -1;     // >= 0: runs the operations of this queue that are no launches
   const char* launch_name = "host";
 
-  enum class State { idle, ready, running, blocked } state = State::idle;
+  // queued: a block that waits for a place (EngineOptions::resident_blocks).
+  enum class State { idle, queued, ready, running, blocked } state = State::idle;
   Step step;
   // Blocked: on `missing` words, or on its own transfers, or on a host condition.
   int missing = 0;
@@ -118,6 +105,7 @@ struct Agent {
   };
   std::map<int, ToPe> to_pe;
   bool failed = false;
+  bool placed = false;  // has one of its PE's places
 
   // Blocks: their Scratch, made and filled with rubbish when the launch begins.
   std::size_t scratch_bytes = 0;
@@ -163,6 +151,13 @@ struct Transfer {
 
 class Engine;
 
+// What the engine asks its policy besides what happens next. Each answer is below `n`.
+enum class Question {
+  pieces,  // of warps: 0 ascending, 1 descending, else a seed to shuffle them with; n is 2^32 - 1
+  place,   // free for a block: of which of n launches, the first launched first
+  launch   // begins before its host goes on (0) or when the host waits or has ended (1)
+};
+
 // Decides when each event happens.
 class Policy {
  public:
@@ -174,6 +169,7 @@ class Policy {
   virtual void issued(Engine& engine, Transfer& transfer) = 0;
   // Makes one thing happen (resume, read_source, deliver). False: nothing can.
   virtual bool next(Engine& engine) = 0;
+  virtual std::uint32_t answer(Engine&, Question, int /*pe*/, std::uint32_t /*n*/) { return 0; }
   virtual double now_us() const { return 0; }
 };
 
@@ -193,45 +189,6 @@ class Observer {
   virtual void fenced(Agent&, int /*pe*/) {}
   virtual void completed(Agent&) {}  // everything the agent issued has been delivered
   virtual void freed(const Bytes& /*on one PE*/) {}
-};
-
-// An access or a wait that a finding is about: who, and where in the source.
-struct Place {
-  std::string role;  // "write", "read", "wait", "signal", "free", ...
-  int pe = -1;
-  int block = -1;  // -1: the host, or an operation of a queue
-  int queue = -1;
-  int launch = 0;
-  std::string launch_name;
-  Verb verb = Verb::host;
-  Site site;
-};
-
-// Something wrong that the run found. `text` is the whole report for people; its first line names
-// it. The rest is the same for machines: an empty field is one that the finding does not have.
-struct Finding {
-  std::string kind;  // race, missing-sync, deadlock, mismatch, out-of-bounds, ...
-  std::string text;
-  std::string verdict = {};  // what kind of it: lost, misdirected, cycle, ... (deadlocks)
-  std::string why = {};      // why it is wrong
-  std::string fix = {};      // what would mend it
-  std::vector<Place> places = {};
-};
-
-struct Statistics {
-  std::uint64_t switches = 0;
-  std::uint64_t transfers = 0;
-  std::uint64_t escaped_bytes = 0;  // reached by raw pointer, not by verbs
-  std::map<std::pair<std::string, std::string>, std::uint64_t> sites;  // (file:line, verb) -> times
-};
-
-struct EngineOptions {
-  int pes = 1;
-  bool payload_storage = true;
-  bool guard_stacks = true;
-  std::size_t stack_bytes = 64 * 1024;
-  std::size_t host_stack_bytes = 512 * 1024;
-  bool count_sites = false;
 };
 
 // What a stream of a PE runs at a time: a kernel's blocks, or one operation of a queue.
@@ -320,10 +277,28 @@ class Engine {
   Observer* observer() { return observer_; }
   const std::vector<std::unique_ptr<Agent>>& agents() const { return agents_; }
   int launches_begun(int pe) const { return launches_begun_[static_cast<std::size_t>(pe)]; }
+  // Events so far, and those since something changed that another agent could see: while it grows,
+  // agents do nothing but look.
+  std::uint64_t steps() const { return steps_; }
+  std::uint64_t fruitless_steps() const { return steps_ - last_change_; }
+  // A budget has ended the run; not_reached() says who was where.
+  bool incomplete() const { return incomplete_; }
+  const std::string& not_reached() const { return not_reached_; }
+  // Blocks of a PE that have been launched and wait for a place, in launch order, and how many
+  // have one.
+  std::vector<const Agent*> waiting_for_place(int pe) const;
+  int resident(int pe) const { return places_[static_cast<std::size_t>(pe)].resident; }
+  const EngineOptions& options() const { return options_; }
+  // In which order an agent's warps() run their n pieces; empty: ascending.
+  std::vector<std::size_t> piece_order(std::size_t n);
   std::string describe(const Agent& agent) const;
 
  private:
-  struct Launch;
+  struct Launch {
+    Work work;
+    std::shared_ptr<const Note> host;  // what the host had done when it launched
+    int remaining = 0;
+  };
   struct Stream {
     std::deque<std::unique_ptr<Launch>> queue;
     std::map<int, Agent*> blocks;
@@ -342,6 +317,16 @@ class Engine {
   void acquire(Agent& agent, const Want& want);
   void check_host(int pe);
   void run_body(Agent& agent, const std::function<void()>& body);
+  bool needs_place(const Work& work) const;
+  void ask_places(int pe, std::deque<Agent*> blocks);
+  void give_places(int pe);
+  void events();
+  void check_budget(double began_s);
+  void changed() { last_change_ = steps_; }
+  void check_livelock(const Agent& agent);
+  void report_livelock();
+  void report_exception(const Agent& agent, const std::string& what);
+  void report_fault(const Agent& agent, int signal);
   void explain_deadlock();
   std::string waiting_for(const Agent& agent) const;
   std::string who_could_post(const WordId& id, const Word& word) const;
@@ -372,6 +357,19 @@ class Engine {
     std::vector<std::shared_ptr<const Note>> notes;
     Agent* meeting = nullptr;  // never runs: its note holds what all hosts brought
   } barrier_;
+  struct Places {
+    int resident = 0;
+    bool late = false;                        // nobody gets one before the host waits or has ended
+    std::vector<std::deque<Agent*>> waiting;  // by launch, in launch order; none of them empty
+  };
+  std::vector<Places> places_;  // by PE
+  std::uint64_t steps_ = 0;
+  std::uint64_t last_change_ = 0;
+  bool incomplete_ = false;
+  std::string not_reached_;
+  struct Polling;
+  std::shared_ptr<Polling> polling_;
+  std::unique_ptr<FaultGuard> guard_;
   std::vector<Finding> findings_;
   std::exception_ptr error_;
   bool stopped_ = false;

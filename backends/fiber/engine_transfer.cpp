@@ -21,7 +21,11 @@ bool is_ordered(const Transfer& transfer) {
 
 Word& Engine::word(const WordId& id) {
   auto& word = words_[static_cast<std::size_t>(id.pe)][key_of(id)];
-  if (word == nullptr) word = std::make_unique<Word>();
+  if (word == nullptr) {
+    word = std::make_unique<Word>();
+    word->value = memory_.first_value(id.pe, id.space, id.index);
+    word->counts = id.lane < 0;
+  }
   return *word;
 }
 
@@ -48,6 +52,7 @@ Transfer& Engine::issue(Transfer transfer, int ordered_to) {
   if (issued.kind != Transfer::Kind::signal) ++agent.payloads;
   ++outstanding_[static_cast<std::size_t>(agent.pe)];
   ++statistics_.transfers;
+  changed();
   return issued;
 }
 
@@ -155,12 +160,14 @@ bool Engine::eligible(const Transfer& transfer) const {
 void Engine::read_source(Transfer& transfer) {
   if (transfer.source_read) return;
   transfer.source_read = true;
+  changed();
   if (observer_ != nullptr) observer_->source_read(transfer, transfer.src);
   if (transfer.src.data == nullptr || transfer.dst.data == nullptr) return;
   transfer.buffer.assign(transfer.src.data, transfer.src.data + transfer.src.size);
 }
 
 void Engine::deliver_piece(Transfer& transfer, std::size_t first, std::size_t bytes) {
+  changed();
   const Bytes to = transfer.dst.part(first, bytes);
   if (!transfer.source_read && observer_ != nullptr) {
     observer_->source_read(transfer, transfer.src.part(first, bytes));
@@ -213,11 +220,13 @@ void Engine::finished(Transfer& transfer) {
 }
 
 void Engine::arrive(Transfer& transfer) {
+  changed();
   Word& word = *transfer.word;
   word.pending.erase(std::find(word.pending.begin(), word.pending.end(), &transfer));
   for (const Word::Waiter& waiter : word.waiters) --waiter.agent->incoming;
   const std::uint64_t before = word.value;
-  word.value = transfer.sets ? std::max(before, transfer.amount) : before + transfer.amount;
+  const bool stale = transfer.sets && has_come(before, transfer.amount, 0);
+  word.value = stale ? before : transfer.sets ? transfer.amount : before + transfer.amount;
   word.arrivals.push_back({transfer.sets ? transfer.amount : word.value, transfer.note});
   for (std::size_t i = 0; i < word.waiters.size();) {
     const Word::Waiter waiter = word.waiters[i];
@@ -254,9 +263,10 @@ void Engine::acquire(Agent& agent, const Want& want) {
   for (const Word::Arrival& arrival : word.arrivals) {
     if (observer_ != nullptr) observer_->acquire(agent, arrival.note);
     ++taken;
-    if ((arrival.value >> want.shift) >= want.value) break;
+    if (word.reaches(arrival.value, want.value, want.shift)) break;
   }
   if (want.consume) {
+    changed();
     word.arrivals.erase(word.arrivals.begin(),
                         word.arrivals.begin() + static_cast<std::ptrdiff_t>(taken));
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -27,23 +28,62 @@ namespace sym::fiber {
 
 namespace context = boost::context::detail;
 
-struct StackPool::Impl {
+namespace {
+
+constexpr std::size_t guard_bytes = 64 * 1024;
+
+struct Mapping {
+  std::byte* base = nullptr;
+  std::size_t usable_bytes = 0;
   bool guarded = false;
-  std::size_t page = 4096;
-  std::vector<std::byte*> all;   // mappings
+  std::size_t mapped_bytes() const { return usable_bytes + (guarded ? guard_bytes : 0); }
+};
+
+// Stacks that pools of this thread have left. Bounded, so that a large run's do not stay for ever.
+class Spare {
+ public:
+  ~Spare() {
+    for (const Mapping& mapping : mappings_) munmap(mapping.base, mapping.mapped_bytes());
+  }
+  std::byte* take(std::size_t usable_bytes, bool guarded) {
+    for (std::size_t i = mappings_.size(); i-- > 0;) {
+      const Mapping mapping = mappings_[i];
+      if (mapping.usable_bytes != usable_bytes || mapping.guarded != guarded) continue;
+      mappings_[i] = mappings_.back();
+      mappings_.pop_back();
+      return mapping.base;
+    }
+    return nullptr;
+  }
+  void put(const Mapping& mapping) {
+    constexpr std::size_t most = 512;
+    if (mappings_.size() < most) {
+      mappings_.push_back(mapping);
+    } else {
+      munmap(mapping.base, mapping.mapped_bytes());
+    }
+  }
+
+ private:
+  std::vector<Mapping> mappings_;
+};
+thread_local Spare spare;
+
+}  // namespace
+
+struct StackPool::Impl {
+  std::vector<Mapping> all;
   std::vector<std::byte*> free;  // usable lowest addresses
 };
 
 StackPool::StackPool(std::size_t bytes, bool guarded)
-    : impl_(std::make_unique<Impl>()), bytes_(bytes) {
-  impl_->guarded = guarded;
-  impl_->page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  bytes_ = (bytes + impl_->page - 1) / impl_->page * impl_->page;
+    : impl_(std::make_unique<Impl>()), guarded_(guarded) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  bytes_ = (bytes + page - 1) / page * page;
 }
 
 StackPool::~StackPool() {
-  const std::size_t mapped = bytes_ + (impl_->guarded ? impl_->page : 0);
-  for (std::byte* mapping : impl_->all) munmap(mapping, mapped);
+  for (const Mapping& mapping : impl_->all) spare.put(mapping);
 }
 
 std::byte* StackPool::take() {
@@ -52,24 +92,27 @@ std::byte* StackPool::take() {
     impl_->free.pop_back();
     return stack;
   }
-  const std::size_t guard = impl_->guarded ? impl_->page : 0;
-  void* mapping = mmap(nullptr, bytes_ + guard, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (mapping == MAP_FAILED)
-    throw Unavailable("no memory for another fibre's stack: fewer PEs or blocks are needed");
-  auto* base = static_cast<std::byte*>(mapping);
-  if (guard != 0) mprotect(base, guard, PROT_NONE);
-  impl_->all.push_back(base);
-  return base + guard;
+  Mapping mapping{spare.take(bytes_, guarded_), bytes_, guarded_};
+  if (mapping.base == nullptr) {
+    void* made = mmap(nullptr, mapping.mapped_bytes(), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (made == MAP_FAILED)
+      throw Unavailable("no memory for another fibre's stack: fewer PEs or blocks are needed");
+    mapping.base = static_cast<std::byte*>(made);
+    if (guarded_) mprotect(mapping.base, guard_bytes, PROT_NONE);
+  }
+  impl_->all.push_back(mapping);
+  return mapping.base + (guarded_ ? guard_bytes : 0);
 }
 
 void StackPool::give_back(std::byte* stack) { impl_->free.push_back(stack); }
 
 bool StackPool::guards(const void* address) const {
-  if (!impl_->guarded) return false;
+  if (!guarded_) return false;
   const auto* at = static_cast<const std::byte*>(address);
-  return std::any_of(impl_->all.begin(), impl_->all.end(),
-                     [&](const std::byte* base) { return at >= base && at < base + impl_->page; });
+  return std::any_of(impl_->all.begin(), impl_->all.end(), [&](const Mapping& mapping) {
+    return at >= mapping.base && at < mapping.base + guard_bytes;
+  });
 }
 
 // Both ends of the switch, and the exception state of whoever is not running: without it, a fiber
@@ -140,6 +183,34 @@ void Fiber::run_body() {
   __tsan_switch_to_fiber(switch_->tsan_outside, 0);
 #endif
   context::jump_fcontext(switch_->outside, this);
+}
+
+void Fiber::abandon() {
+  ended_ = true;
+#if defined(SYM_ASAN)
+  __sanitizer_start_switch_fiber(nullptr, switch_->outside_stack, switch_->outside_bytes);
+#endif
+#if defined(SYM_TSAN)
+  __tsan_switch_to_fiber(switch_->tsan_outside, 0);
+#endif
+  context::jump_fcontext(switch_->outside, this);
+  std::abort();  // nobody resumes it
+}
+
+bool Fiber::holds(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  return stack_ != nullptr && at >= stack_ && at < stack_ + pool_.bytes();
+}
+
+// Boost's context of a suspended body is its stack pointer, with its registers above.
+std::uint64_t Fiber::fingerprint() const {
+  const auto* end = reinterpret_cast<const std::uint64_t*>(stack_ + pool_.bytes());
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const auto* at = static_cast<const std::uint64_t*>(switch_->inside); at < end; ++at) {
+    hash = (hash ^ *at) * 1099511628211ULL;
+    hash ^= hash >> 29;
+  }
+  return hash;
 }
 
 void Fiber::resume() {

@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "core/error.hpp"
 
@@ -75,6 +77,24 @@ void Memory::free(Segment segment, std::size_t offset) {
   allocation.live = false;
   for (std::byte* data : allocation.data) release(data, allocation.bytes);
   allocation.data.clear();
+}
+
+void Memory::fill(std::size_t offset, std::uint64_t value) {
+  const int space = by_offset_[static_cast<int>(Segment::control)].at(offset);
+  const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
+  for (std::byte* data : allocation.data) {
+    auto* words = reinterpret_cast<std::uint64_t*>(data);
+    std::fill_n(words, allocation.bytes / sizeof(value), value);
+  }
+}
+
+std::uint64_t Memory::first_value(int pe, int space, std::size_t index) const {
+  const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
+  if (allocation.data.empty()) return 0;
+  std::uint64_t value = 0;
+  std::memcpy(&value, allocation.data[static_cast<std::size_t>(pe)] + index * sizeof(value),
+              sizeof(value));
+  return value;
 }
 
 Bytes Memory::resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const {

@@ -44,6 +44,11 @@ class Memory {
   // Throws UsageError unless (segment, offset) is the start of a live allocation.
   void free(Segment segment, std::size_t offset);
 
+  // Fills a live allocation of control memory with one value, on every PE.
+  void fill(std::size_t offset, std::uint64_t value);
+  // What a word of control memory holds that nobody has signalled yet.
+  std::uint64_t first_value(int pe, int space, std::size_t index) const;
+
   // The bytes of a window's range on `pe`. Throws Failure, saying what is out of bounds or freed.
   Bytes resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const;
   // Ordinary memory of `pe`, owned by this object until it ends.

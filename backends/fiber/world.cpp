@@ -17,7 +17,8 @@ Team FiberWorld::team(const std::vector<int>& members) {
   return Team::listed(pe_, teams_.back()->data(), static_cast<int>(members.size()));
 }
 
-std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element) {
+std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element,
+                                       std::uint64_t first_value) {
   const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
   engine().host_barrier(host_,
                         std::string(kind) + " of " + std::to_string(count) + " elements of " +
@@ -26,6 +27,8 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
   const std::size_t nth = allocations_++;
   if (nth == shared_.allocations.size()) {
     shared_.allocations.push_back({segment, engine().memory().allocate(segment, count * element)});
+    // Before any PE returns, as zeroing is.
+    if (first_value != 0) engine().memory().fill(shared_.allocations[nth].offset, first_value);
   }
   return shared_.allocations[nth].offset;
 }
@@ -42,17 +45,24 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   if (request.blocks < 1) throw UsageError("channel: blocks must be at least 1");
   const auto slots = static_cast<std::size_t>(request.blocks);
   const std::size_t words = slots * static_cast<std::size_t>(n_pes());
+  // With `wrap`, 2^64 - 3: the low 48 and 32 bits, which tags and GPUs' flags keep, wrap with it.
+  const std::uint64_t epoch = engine().options().wrap ? ~std::uint64_t{2} : 0;
+  const auto table = [&](std::uint64_t first_value) {
+    return Window<std::uint64_t>{
+        Segment::control,
+        allocate_bytes(Segment::control, words, sizeof(std::uint64_t), first_value), words};
+  };
   Channel channel;
   channel.blocks = request.blocks;
+  // One PE has one lane; lanes == 1 would mean plain counters, and nobody else could signal them.
+  channel.barriers.tagged = true;
   for (Signals* signals : {&channel.barriers, &channel.steps}) {
-    signals->words = allocate_control<std::uint64_t>(words);
-    signals->sent = allocate_control<std::uint64_t>(words);
-    signals->seen = allocate_control<std::uint64_t>(words);
+    signals->words = table(signals->tagged ? tagged_word(epoch, 0) : epoch);
+    signals->sent = table(epoch);
+    signals->seen = table(epoch);
     signals->slots = slots;
     signals->lanes = n_pes();
   }
-  // One PE has one lane; lanes == 1 would mean plain counters, and nobody else could signal them.
-  channel.barriers.tagged = true;
   channel.busy = allocate_control<std::uint64_t>(slots);
   if (request.packet_bytes > 0) {
     Packets& inbox = channel.inbox;
@@ -61,9 +71,9 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
     const int each = merge ? (request.blocks + shared_.fibres - 1) / shared_.fibres : 1;
     inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16 * static_cast<std::size_t>(each);
     inbox.lanes = channel.barriers;  // the same shape; tables of its own
-    for (auto* table : {&inbox.lanes.words, &inbox.lanes.sent, &inbox.lanes.seen}) {
-      *table = allocate_control<std::uint64_t>(words);
-    }
+    inbox.lanes.words = table(tagged_word(epoch, 0));
+    inbox.lanes.sent = table(epoch);
+    inbox.lanes.seen = table(epoch);
     inbox.cells =
         allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
   }

@@ -98,7 +98,8 @@ class FiberWorld {
 
  private:
   Engine& engine() const { return shared_.engine; }
-  std::size_t allocate_bytes(Segment segment, std::size_t count, std::size_t element);
+  std::size_t allocate_bytes(Segment segment, std::size_t count, std::size_t element,
+                             std::uint64_t first_value = 0);
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
 

@@ -91,7 +91,8 @@ std::uint64_t ThreadBlock::poll(std::uint64_t* word, std::uint64_t target, int s
   const auto start = Clock::now();
   for (std::uint64_t spins = 0;; ++spins) {
     const std::uint64_t seen = counter.load(std::memory_order_acquire);
-    if ((seen >> shift) >= target) return seen;
+    const bool come = at.lane < 0 ? seen >= target : has_come(seen, target, shift);
+    if (come) return seen;
     if (failed()) return 0;
     if (spins % 16 != 15) continue;
     std::this_thread::yield();
@@ -117,7 +118,7 @@ bool ThreadBlock::wait_until(const Signals& signals, std::size_t slot, const Tea
     const std::uint64_t expected = ++*seen;
     const std::uint64_t value = poll(lane, expected, shift, {slot, pe}, site);
     if (failed()) return false;
-    if (signals.tagged && epoch_of(value) == expected && tag_of(value) != signals.tag) {
+    if (signals.tagged && shows(value, expected) && tag_of(value) != signals.tag) {
       fail("mismatch: PE " + std::to_string(pe) +
                " arrived for another operation, count, type or grid, slot " + std::to_string(slot),
            site);
@@ -166,7 +167,7 @@ const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot
       address(packets.lanes.seen, Range{packets.lanes.word(slot, from), 1}, place_.pe, site);
   const std::uint64_t epoch = ++*seen;
   const std::uint64_t value = poll(lane, epoch, tag_bits, {slot, from}, site);
-  if (!failed() && epoch_of(value) == epoch && tag_of(value) != packets.lanes.tag) {
+  if (!failed() && shows(value, epoch) && tag_of(value) != packets.lanes.tag) {
     fail("mismatch: PE " + std::to_string(from) +
              " arrived for another operation, count, type or grid, slot " + std::to_string(slot),
          site);

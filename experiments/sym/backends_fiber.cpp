@@ -28,30 +28,6 @@ std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunO
 
 namespace {
 
-check::Knobs knobs_of(const std::vector<std::string>& names) {
-  if (names.empty()) return check::Knobs{};
-  check::Knobs knobs{false, false, false, false, false};
-  for (const std::string& name : names) {
-    if (name == "late_source") {
-      knobs.late_source = true;
-    } else if (name == "late_delivery") {
-      knobs.late_delivery = true;
-    } else if (name == "split") {
-      knobs.split = true;
-    } else if (name == "skew") {
-      knobs.skew = true;
-    } else if (name == "poison") {
-      knobs.poison = true;
-    } else if (name != "none") {
-      throw UsageError(
-          "unknown knob '" + name + "'; the nearest is '" +
-          nearest_name(name, {"late_source", "late_delivery", "split", "skew", "poison", "none"}) +
-          "'");
-    }
-  }
-  return knobs;
-}
-
 std::vector<Finding> copied(const std::vector<fiber::Finding>& findings) {
   std::vector<Finding> all;
   for (const fiber::Finding& finding : findings) all.push_back({finding.kind, finding.text});
@@ -65,7 +41,7 @@ Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOp
   check_options.pes = point.pes;
   check_options.schedule = options.schedule;
   check_options.seed = point.seed;
-  check_options.knobs = knobs_of(options.knobs);
+  check_options.knobs = check::knobs_of(options.knobs);
   std::vector<PointResult> results(static_cast<std::size_t>(point.pes));
   const check::CheckReport report = check::run_check(check_options, [&](fiber::FiberWorld& world) {
     results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);

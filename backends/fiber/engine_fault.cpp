@@ -1,0 +1,159 @@
+// What the engine says of a kernel that faults, throws, never yields, or polls for ever.
+#include <signal.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "backends/fiber/engine.hpp"
+
+namespace sym::fiber {
+
+namespace {
+
+struct Named {
+  const char* kind;
+  std::string headline;
+  const char* why;
+  const char* fix;
+};
+
+Place place_of(const Agent& agent, const char* role) {
+  Place place;
+  place.role = role;
+  place.pe = agent.pe;
+  place.block = agent.queue >= 0 ? -1 : std::max(agent.block, -1);
+  place.queue = agent.queue;
+  place.launch = agent.launch;
+  place.launch_name = agent.launch_name;
+  place.verb = agent.step.verb;
+  place.site = agent.step.site;
+  return place;
+}
+
+Finding finding_of(const Named& named, const Agent& agent, const std::string& after) {
+  Finding finding;
+  finding.kind = named.kind;
+  finding.text = named.headline + "\n  after  " + after + "\n  why    " + named.why +
+                 "\n  fix    " + named.fix;
+  finding.why = named.why;
+  finding.fix = named.fix;
+  finding.places.push_back(place_of(agent, "last verb"));
+  return finding;
+}
+
+Named arithmetic() {
+  return {"arithmetic",
+          "ARITHMETIC a division by zero, or an instruction that is none (SIGFPE, SIGILL)",
+          "what ran after this verb divided by zero, overflowed a division, or ran into a trap",
+          "check the divisor, and what the compiler calls unreachable"};
+}
+
+}  // namespace
+
+void Engine::report_exception(const Agent& agent, const std::string& what) {
+  stop(finding_of({"exception", "EXCEPTION " + what,
+                   "an exception left the program; on a GPU it would be no exception but a fault",
+                   "let the kernel end by return, and refuse bad input with require()"},
+                  agent, describe(agent)));
+}
+
+void Engine::report_fault(const Agent& faulty, int signal) {
+  Agent& agent = *agents_[static_cast<std::size_t>(faulty.id)];
+  const bool host = agent.block < 0;
+  const std::size_t stack = host || agent.queue >= 0 ? host_stacks_.bytes() : stacks_.bytes();
+  const bool overflow = stacks_.guards(guard_->address()) ||
+                        host_stacks_.guards(guard_->address()) ||
+                        !agent.fiber->holds(guard_->stack_pointer());
+  Named named = arithmetic();
+  if (signal == FaultGuard::too_long) {
+    named = {
+        "no-yield",
+        "NEVER YIELDS " + std::to_string(options_.verb_seconds) + " s of computing without a verb",
+        "nothing else can run until it comes to one: a loop that waits for memory to change by "
+        "plain reads never ends",
+        "wait with wait_until, or poll with test"};
+  } else if (signal == SIGABRT) {
+    named = {"abort", "ABORT the program called abort, or an assertion failed (SIGABRT)",
+             "what ran after this verb gave up", "the assertion's own text is on stderr"};
+  } else if ((signal == SIGSEGV || signal == SIGBUS) && overflow) {
+    named = {"stack-overflow",
+             "STACK OVERFLOW more than the " + std::to_string(stack / 1024) +
+                 " KiB of stack that " + (host ? "a host program" : "a block") + " has",
+             "large local arrays, or a recursion without end",
+             "keep large arrays in Scratch or in a window"};
+  } else if (signal == SIGSEGV || signal == SIGBUS) {
+    named = {"bad-pointer",
+             "BAD POINTER memory that is not there, or not to be written (" +
+                 std::string(signal == SIGBUS ? "SIGBUS)" : "SIGSEGV)"),
+             "a raw pointer leads outside of every allocation",
+             "reach memory by verbs, which check bounds, and not by escape() or captured pointers"};
+  }
+  agent.state = Agent::State::idle;
+  stop(finding_of(named, agent, describe(agent)));
+}
+
+// --- polling for ever
+// ------------------------------------------------------------------------------ While nothing
+// changes and nothing is in flight, an agent goes on as its own stack says; so one that has the
+// same stack twice goes round for ever, and once all who can run do, so does the run. What is exact
+// about this ends where a kernel counts its rounds in memory that is no agent's stack and no
+// window; hence a thousand rounds are asked for and not one.
+
+struct Engine::Polling {
+  struct Seen {
+    std::uint64_t fingerprint = 0;
+    std::uint64_t times = 0, renew_at = 1, repeats = 0;
+  };
+  std::uint64_t since = 0;  // the last change
+  std::unordered_map<int, Seen> agents;
+};
+
+void Engine::check_livelock(const Agent& agent) {
+  constexpr std::uint64_t patience = 10'000;
+  constexpr std::uint64_t rounds = 1'000;
+  if (fruitless_steps() < patience || !transfers_.empty() || stopped_) return;
+  if (polling_ == nullptr || polling_->since != last_change_) {
+    polling_ = std::make_shared<Polling>();
+    polling_->since = last_change_;
+  }
+  Polling::Seen& seen = polling_->agents[agent.id];
+  const std::uint64_t now = agent.fiber->fingerprint();
+  if (seen.times > 0 && now == seen.fingerprint) ++seen.repeats;
+  if (++seen.times == seen.renew_at) {
+    if (now != seen.fingerprint) seen = {now, seen.times, 2 * seen.times, 0};
+    seen.renew_at = 2 * seen.times;
+  }
+  if (seen.repeats != rounds) return;
+  const bool all = std::all_of(agents_.begin(), agents_.end(), [&](const auto& other) {
+    if (other->state != Agent::State::ready) return true;
+    const auto found = polling_->agents.find(other->id);
+    return found != polling_->agents.end() && found->second.repeats >= rounds;
+  });
+  if (all) report_livelock();
+}
+
+void Engine::report_livelock() {
+  Finding finding;
+  finding.kind = "livelock";
+  finding.why =
+      "nothing is in flight, and those who could change what is polled wait or have ended";
+  std::string lines;
+  std::size_t polls = 0, waits = 0;
+  constexpr std::size_t most = 12;
+  for (const Agent::State state :
+       {Agent::State::ready, Agent::State::blocked, Agent::State::queued}) {
+    for (const auto& agent : agents_) {
+      if (agent->state != state) continue;
+      const bool polling = state == Agent::State::ready;
+      ++(polling ? polls : waits);
+      if (polls + waits > most) continue;
+      lines += polling ? "  " + describe(*agent) + "\n" : waiting_for(*agent);
+      finding.places.push_back(place_of(*agent, polling ? "poll" : "wait"));
+    }
+  }
+  finding.text = "LIVELOCK: " + std::to_string(polls) + " agents poll for what cannot change; " +
+                 std::to_string(waits) + " wait\n" + lines + "  why    " + finding.why;
+  stop(std::move(finding));
+}
+
+}  // namespace sym::fiber

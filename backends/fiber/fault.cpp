@@ -1,0 +1,210 @@
+#include "backends/fiber/fault.hpp"
+
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace sym::fiber {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+
+struct FaultGuard::Impl {};
+FaultGuard::FaultGuard(double) {}
+FaultGuard::~FaultGuard() = default;
+bool FaultGuard::works() { return false; }
+int FaultGuard::resume(Fiber& fiber, bool) {
+  fiber.resume();
+  return 0;
+}
+void FaultGuard::mark() {}
+const void* FaultGuard::address() const { return nullptr; }
+const void* FaultGuard::stack_pointer() const { return nullptr; }
+
+#else
+
+namespace {
+
+constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGVTALRM};
+constexpr int ticks_a_stretch = 4;
+
+// What a handler sees of its thread.
+struct Watched {
+  Fiber* volatile running = nullptr;
+  volatile bool timed = false;
+  volatile std::uint64_t marks = 0;
+  std::uint64_t marks_at_tick = 0;
+  int ticks = 0;  // with no mark between them
+  int signal = 0;
+  const void* address = nullptr;
+  const void* stack_pointer = nullptr;
+};
+thread_local Watched watched;
+
+// The handlers are the process's: the first guard sets them and the last one puts the old ones
+// back.
+std::mutex handlers_mutex;
+int guards = 0;
+struct sigaction previous[64];
+
+// Where the code of this library and of whoever links it lies.
+struct Text {
+  std::uintptr_t begin = 0, end = 0;
+};
+Text text_of_program() {
+  Text text;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        const auto here = reinterpret_cast<std::uintptr_t>(&text_of_program);
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+          if (part.p_type != PT_LOAD || here < begin || here >= begin + part.p_memsz) continue;
+          *static_cast<Text*>(out) = {begin, begin + part.p_memsz};
+          return 1;
+        }
+        return 0;
+      },
+      &text);
+  return text;
+}
+Text text;
+
+struct Registers {
+  std::uintptr_t program_counter = 0, stack_pointer = 0;
+};
+Registers registers_of(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return {static_cast<std::uintptr_t>(machine.gregs[REG_RIP]),
+          static_cast<std::uintptr_t>(machine.gregs[REG_RSP])};
+#elif defined(__aarch64__)
+  return {machine.pc, machine.sp};
+#else
+  (void)machine;
+  return {};
+#endif
+}
+
+// A tick of the CPU clock: whether the fibre is to be ended. Code outside the program, an allocator
+// say, may hold a lock that would be held for ever: then rather at a later tick.
+bool is_over(const void* context) {
+  constexpr int most_ticks = 20 * ticks_a_stretch;
+  if (watched.marks != watched.marks_at_tick) {
+    watched.marks_at_tick = watched.marks;
+    watched.ticks = 0;
+    return false;
+  }
+  if (!watched.timed || ++watched.ticks < ticks_a_stretch) return false;
+  const std::uintptr_t at = registers_of(context).program_counter;
+  return (at >= text.begin && at < text.end) || watched.ticks >= most_ticks;
+}
+
+void handle(int signal, siginfo_t* info, void* context) {
+  Fiber* fiber = watched.running;
+  if (signal == SIGVTALRM && (fiber == nullptr || !is_over(context))) return;
+  if (fiber == nullptr) {
+    sigaction(signal, &previous[signal], nullptr);  // on return it happens again
+    if (signal == SIGABRT) raise(signal);
+    return;
+  }
+  watched.signal = signal == SIGVTALRM ? FaultGuard::too_long : signal;
+  watched.address = info->si_addr;
+  watched.stack_pointer =
+      reinterpret_cast<const void*>(registers_of(context).stack_pointer);  // NOLINT
+  watched.running = nullptr;
+  pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
+  fiber->abandon();
+}
+
+void install() {
+  const std::lock_guard lock(handlers_mutex);
+  if (guards++ > 0) return;
+  text = text_of_program();
+  struct sigaction action = {};
+  action.sa_sigaction = &handle;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : faults) sigaction(signal, &action, &previous[signal]);
+}
+
+void uninstall() {
+  const std::lock_guard lock(handlers_mutex);
+  if (--guards > 0) return;
+  for (const int signal : faults) sigaction(signal, &previous[signal], nullptr);
+}
+
+}  // namespace
+
+struct FaultGuard::Impl {
+  stack_t old_stack = {};
+  bool has_stack = false;
+  timer_t timer = {};
+  bool has_timer = false;
+};
+
+FaultGuard::FaultGuard(double stretch_s) : impl_(std::make_unique<Impl>()) {
+  // A handler has its own stack: that of the fibre may be the fault.
+  static thread_local std::vector<std::byte> stack(64 * 1024);
+  sigaltstack(nullptr, &impl_->old_stack);
+  if ((impl_->old_stack.ss_flags & SS_DISABLE) != 0) {
+    stack_t own = {};
+    own.ss_sp = stack.data();
+    own.ss_size = stack.size();
+    impl_->has_stack = sigaltstack(&own, nullptr) == 0;
+  }
+  watched = Watched{};
+  install();
+  if (stretch_s <= 0) return;
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGVTALRM;
+#if defined(sigev_notify_thread_id)
+  event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
+#else
+  event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+#endif
+  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &impl_->timer) != 0) return;
+  impl_->has_timer = true;
+  const double tick_s = stretch_s / ticks_a_stretch;
+  itimerspec times = {};
+  times.it_interval.tv_sec = static_cast<time_t>(tick_s);
+  times.it_interval.tv_nsec =
+      static_cast<long>((tick_s - static_cast<double>(times.it_interval.tv_sec)) * 1e9) + 1;
+  times.it_value = times.it_interval;
+  timer_settime(impl_->timer, 0, &times, nullptr);
+}
+
+FaultGuard::~FaultGuard() {
+  if (impl_->has_timer) timer_delete(impl_->timer);
+  uninstall();
+  if (impl_->has_stack) sigaltstack(&impl_->old_stack, nullptr);
+}
+
+bool FaultGuard::works() { return true; }
+
+int FaultGuard::resume(Fiber& fiber, bool timed) {
+  watched.signal = 0;
+  watched.timed = timed;
+  watched.marks = watched.marks + 1;
+  watched.running = &fiber;
+  fiber.resume();
+  watched.running = nullptr;
+  return watched.signal;
+}
+
+void FaultGuard::mark() { watched.marks = watched.marks + 1; }
+const void* FaultGuard::address() const { return watched.address; }
+const void* FaultGuard::stack_pointer() const { return watched.stack_pointer; }
+
+#endif
+
+}  // namespace sym::fiber
