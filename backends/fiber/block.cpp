@@ -35,6 +35,7 @@ bool FiberBlock::require(bool holds, const char* what, std::uint64_t value, std:
 
 std::uint64_t* FiberBlock::own(Window<std::uint64_t> table, std::size_t index) const {
   const Bytes bytes = resolve(table, Range{index, 1}, agent_.pe);
+  engine_.control(bytes);
   return reinterpret_cast<std::uint64_t*>(bytes.data);
 }
 

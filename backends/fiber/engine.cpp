@@ -204,6 +204,16 @@ void Engine::block_until_woken(Agent& agent) {
   agent.fiber->suspend();
 }
 
+// At the end of a wait: goes on at once unless it must wait, or the policy wants to choose when.
+void Engine::block_while(Agent& agent, bool must_wait) {
+  if (must_wait) {
+    block_until_woken(agent);
+  } else if (policy_.waits_are_events()) {
+    wake(agent);
+    agent.fiber->suspend();
+  }
+}
+
 void Engine::wake(Agent& agent) {
   changed();
   agent.state = Agent::State::ready;
@@ -213,6 +223,10 @@ void Engine::wake(Agent& agent) {
 void Engine::access(const Bytes& bytes, bool write, bool atomic) {
   if (write) changed();
   if (observer_ != nullptr && bytes.size != 0) observer_->access(*current_, bytes, write, atomic);
+}
+
+void Engine::control(const Bytes& bytes) {
+  if (observer_ != nullptr) observer_->control(*current_, bytes);
 }
 
 void Engine::synced() {

@@ -171,6 +171,9 @@ class Policy {
   virtual bool next(Engine& engine) = 0;
   virtual std::uint32_t answer(Engine&, Question, int /*pe*/, std::uint32_t /*n*/) { return 0; }
   virtual double now_us() const { return 0; }
+  // True: a wait that need not wait ends in a decision point of its own (as `woken`), as one that
+  // waited does. So each agent makes the same sequence of events, whatever the others do.
+  virtual bool waits_are_events() const { return false; }
 };
 
 // Looks on. Called before the effect on memory, except where said.
@@ -189,6 +192,12 @@ class Observer {
   virtual void fenced(Agent&, int /*pe*/) {}
   virtual void completed(Agent&) {}  // everything the agent issued has been delivered
   virtual void freed(const Bytes& /*on one PE*/) {}
+  // The agent goes on because the word, shifted, is at least `need` (0: it only looks). `counted`:
+  // what arrives later changes nothing for it. Called when the wait ends, before it acquires.
+  virtual void word_read(Agent&, const WordId&, std::uint64_t /*need*/, int /*shift*/,
+                         bool /*counted*/) {}
+  // The agent reads and writes control memory that no peer reaches, and that is not checked.
+  virtual void control(Agent&, const Bytes&) {}
 };
 
 // What a stream of a PE runs at a time: a kernel's blocks, or one operation of a queue.
@@ -220,6 +229,7 @@ class Engine {
   // As step, but nothing else may happen in between: a verb of a piece of warps.
   void pass(const Step& step);
   void access(const Bytes& bytes, bool write, bool atomic = false);
+  void control(const Bytes& bytes);
   void synced();
   void put(const Bytes& src, const Bytes& dst, Transfer::Kind kind);
   void put_value(std::vector<std::byte> value, const Bytes& dst);
@@ -255,6 +265,8 @@ class Engine {
   // All PEs' hosts meet; `complete` also waits for every transfer of theirs.
   void host_barrier(Agent& host, const std::string& what, bool complete);
   bool idle(int pe) const;
+  // Before a host touches so many bytes of a window or local array.
+  void host_access(Agent& host, std::size_t bytes);
 
   // --- called by policies ----------------------------------------------------------------------
   void resume(Agent& agent);
@@ -268,6 +280,9 @@ class Engine {
   void report(Finding finding);
   // Reports, and ends the run: nothing that follows would mean anything.
   void stop(Finding finding);
+  // Ends the run where it is: the policy has seen enough.
+  void abandon() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
   const std::vector<Finding>& findings() const { return findings_; }
   const Statistics& statistics() const { return statistics_; }
   Statistics& statistics() { return statistics_; }
@@ -311,6 +326,7 @@ class Engine {
   Agent& agent_of(Stream& stream, const Work& work, int pe, int block);
   void block_ended(Agent& agent, int pe, int stream);
   void block_until_woken(Agent& agent);
+  void block_while(Agent& agent, bool must_wait);
   void wake(Agent& agent);
   void finished(Transfer& transfer);
   void arrive(Transfer& transfer);
@@ -354,8 +370,8 @@ class Engine {
     std::vector<std::string> what;  // by PE; empty: not arrived
     int arrived = 0;
     std::uint64_t epoch = 0;
-    std::vector<std::shared_ptr<const Note>> notes;
-    Agent* meeting = nullptr;  // never runs: its note holds what all hosts brought
+    std::shared_ptr<const Note> note;  // of the last meeting: what all hosts had brought by then
+    Agent* meeting = nullptr;          // never runs: its note holds what all hosts brought
   } barrier_;
   struct Places {
     int resident = 0;

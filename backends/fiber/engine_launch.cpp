@@ -174,11 +174,12 @@ void Engine::synchronize(Agent& host, int stream) {
     const auto found = streams.find(stream);
     return found == streams.end() || found->second.queue.empty();
   };
-  if (!done()) {
+  const bool wait = !done();
+  if (wait) {
     host.host_ready = done;
     host.host_reason = "synchronize: its launches have not ended";
-    block_until_woken(host);
   }
+  block_while(host, wait);
   if (observer_ == nullptr) return;
   for (auto& [number, queue] : streams) {
     const bool wanted = stream < 0 || number == stream;
@@ -187,15 +188,25 @@ void Engine::synchronize(Agent& host, int stream) {
   }
 }
 
+void Engine::host_access(Agent& host, std::size_t bytes) {
+  host.step = {Verb::host, {}, bytes, 1, -1, nullptr};
+  if (!policy_.waits_are_events()) return;
+  host.state = Agent::State::ready;
+  policy_.ready(*this, host);
+  host.fiber->suspend();
+  host.step = {};
+}
+
 void Engine::host_barrier(Agent& host, const std::string& what, bool complete) {
   const auto pe = static_cast<std::size_t>(host.pe);
   if (complete) {
     synchronize(host, -1);
-    if (outstanding_[pe] != 0) {
+    const bool wait = outstanding_[pe] != 0;
+    if (wait) {
       host.host_ready = [this, pe] { return outstanding_[pe] == 0; };
       host.host_reason = what + ": waits for its transfers";
-      block_until_woken(host);
     }
+    block_while(host, wait);
     if (observer_ != nullptr) {
       for (Agent* agent : agents_of_[pe]) {
         observer_->completed(*agent);
@@ -206,10 +217,10 @@ void Engine::host_barrier(Agent& host, const std::string& what, bool complete) {
   if (observer_ != nullptr) observer_->acquire(*barrier_.meeting, observer_->release(host));
   barrier_.what[pe] = what;
   const std::uint64_t epoch = barrier_.epoch;
-  if (++barrier_.arrived < options_.pes) {
+  const bool wait = ++barrier_.arrived < options_.pes;
+  if (wait) {
     host.host_ready = [this, epoch] { return barrier_.epoch != epoch; };
     host.host_reason = what;
-    block_until_woken(host);
   } else {
     for (int other = 0; other < options_.pes; ++other) {
       if (barrier_.what[static_cast<std::size_t>(other)] == what) continue;
@@ -221,9 +232,12 @@ void Engine::host_barrier(Agent& host, const std::string& what, bool complete) {
     ++barrier_.epoch;
     barrier_.arrived = 0;
     for (auto& text : barrier_.what) text.clear();
+    // Others may go on to the next barrier before the last to be woken here looks.
+    if (observer_ != nullptr) barrier_.note = observer_->release(*barrier_.meeting);
     for (int other = 0; other < options_.pes; ++other) check_host(other);
   }
-  if (observer_ != nullptr) observer_->acquire(host, observer_->release(*barrier_.meeting));
+  block_while(host, wait);
+  if (observer_ != nullptr) observer_->acquire(host, barrier_.note);
 }
 
 }  // namespace sym::fiber

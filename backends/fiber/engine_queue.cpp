@@ -5,10 +5,17 @@
 
 namespace sym::fiber {
 
+namespace {
+Bytes flag_bytes(const WordId& id) {
+  return Bytes{id.pe, id.space, id.index * sizeof(std::uint64_t), sizeof(std::uint64_t)};
+}
+}  // namespace
+
 // Delivery is free to come at any time, so a flag that is not taken when the next post is issued
 // can be lost, whether or not it is in this run.
 void Engine::post(const WordId& id) {
   Word& flag = word(id);
+  control(flag_bytes(id));
   if (flag.posts++ != flag.takes) {
     stop({"post", "POST the flag of slot " + std::to_string(id.slot) + " at PE " +
                       std::to_string(id.pe) + " has not been taken\n  at     " +
@@ -19,12 +26,14 @@ void Engine::post(const WordId& id) {
 
 void Engine::take(const WordId& id) {
   Word& flag = word(id);
+  control(flag_bytes(id));
   if (!flag.waiters.empty()) {
     stop({"take", "TAKE two wait for the flag of PE " + std::to_string(id.lane) + " of slot " +
                       std::to_string(id.slot) + "\n  at     " + describe(*current_) +
                       "\n  at     " + describe(*flag.waiters.front().agent)});
   }
   wait({{id, flag.takes + 1, 0, true}});
+  control(flag_bytes(id));
   ++flag.takes;
 }
 
@@ -39,8 +48,8 @@ void Engine::after(Event& event, const std::string& reason) {
   if (!event.done) {
     event.waiters.push_back(&agent);
     agent.host_reason = reason;
-    block_until_woken(agent);
   }
+  block_while(agent, !event.done);
   if (observer_ != nullptr) observer_->acquire(agent, event.note);
 }
 

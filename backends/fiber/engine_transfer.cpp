@@ -134,10 +134,8 @@ void Engine::fence(int pe) {
 
 void Engine::quiet() {
   Agent& agent = *current_;
-  if (!is_quiet(agent)) {
-    agent.on_quiet = true;
-    block_until_woken(agent);
-  }
+  agent.on_quiet = !is_quiet(agent);
+  block_while(agent, agent.on_quiet);
   if (observer_ != nullptr) observer_->completed(agent);
 }
 
@@ -251,9 +249,14 @@ void Engine::wait(const std::vector<Want>& wants) {
     ++agent.missing;
     agent.incoming += word.pending.size();
   }
-  if (agent.missing > 0) block_until_woken(agent);
+  block_while(agent, agent.missing > 0);
   agent.words.clear();
-  for (const Want& want : wants) acquire(agent, want);
+  for (const Want& want : wants) {
+    if (observer_ != nullptr) {
+      observer_->word_read(agent, want.id, want.value, want.shift, want.consume);
+    }
+    acquire(agent, want);
+  }
 }
 
 // What the wait counted, and no more: the arrivals up to the first that satisfies it.
@@ -275,6 +278,7 @@ void Engine::acquire(Agent& agent, const Want& want) {
 std::uint64_t Engine::test(const WordId& id) {
   Word& word = this->word(id);
   if (observer_ != nullptr) {
+    observer_->word_read(*current_, id, 0, 0, false);
     for (const Word::Arrival& arrival : word.arrivals) observer_->acquire(*current_, arrival.note);
   }
   return word.value;

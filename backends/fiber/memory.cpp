@@ -50,7 +50,7 @@ Memory::~Memory() {
   for (const Allocation& allocation : allocations_) {
     for (std::byte* data : allocation.data) release(data, allocation.bytes);
   }
-  for (const auto& [data, bytes] : locals_) release(data, bytes);
+  for (const LocalArray& local : locals_) release(local.data, local.bytes);
 }
 
 std::size_t Memory::allocate(Segment segment, std::size_t bytes) {
@@ -121,14 +121,24 @@ Bytes Memory::resolve(Segment segment, std::size_t offset, std::size_t bytes, in
 }
 
 std::byte* Memory::local(int pe, std::size_t bytes) {
-  (void)pe;
   if (!payload_storage_) {
     auto* fake = reinterpret_cast<std::byte*>(next_fake_);
     next_fake_ += (bytes + gap + alignment - 1) / alignment * alignment;
     return fake;
   }
-  locals_.emplace_back(zeroed(bytes), bytes);
-  return locals_.back().first;
+  locals_.push_back({pe, zeroed(bytes), bytes});
+  return locals_.back().data;
+}
+
+std::pair<int, std::size_t> Memory::local_place(int pe, std::uintptr_t address) const {
+  int nth = 0;
+  for (const LocalArray& local : locals_) {
+    if (local.pe != pe) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(local.data);
+    if (address >= begin && address - begin < local.bytes) return {nth, address - begin};
+    ++nth;
+  }
+  return {-1, 0};
 }
 
 std::string Memory::name(int space) const {

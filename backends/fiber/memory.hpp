@@ -53,6 +53,9 @@ class Memory {
   Bytes resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const;
   // Ordinary memory of `pe`, owned by this object until it ends.
   std::byte* local(int pe, std::size_t bytes);
+  // Which of the PE's local arrays holds the address, in the order of its calls, and the offset in
+  // it. (-1, 0): none of them.
+  std::pair<int, std::size_t> local_place(int pe, std::uintptr_t address) const;
   bool stores(Segment segment) const { return segment == Segment::control || payload_storage_; }
   bool payload_storage() const { return payload_storage_; }
   std::string name(int space) const;
@@ -70,7 +73,12 @@ class Memory {
   std::vector<Allocation> allocations_;
   std::map<std::size_t, int> by_offset_[2];  // for each segment
   std::size_t end_[2] = {0, 0};
-  std::vector<std::pair<std::byte*, std::size_t>> locals_;
+  struct LocalArray {
+    int pe = 0;
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+  };
+  std::vector<LocalArray> locals_;
   std::uintptr_t next_fake_ = std::uintptr_t{1} << 46;  // addresses of memory without storage
 };
 

@@ -92,6 +92,7 @@ Posts FiberWorld::posts(std::size_t slots) {
 
 void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
   engine().synchronize(host_, 0);
+  engine().host_access(host_, bytes.size);
   engine().synced();
   engine().access(bytes, write);
   if (bytes.data == nullptr) {
