@@ -23,7 +23,7 @@ struct CheckOptions {
   // Budgets of a run, or of all executions of exhaustive: steps (each is an agent that goes on to
   // its next verb, or a transfer that is read or delivered) and wall time. 0: no limit. The default
   // is minutes, so that a kernel that polls for ever ends.
-  std::uint64_t most_steps = 200'000'000;
+  std::uint64_t most_steps = 100'000'000;
   double most_seconds = 0;
   int resident_blocks = 0;  // of a PE at a time; 0: all are resident at once
   // CPU time that a kernel may compute without a verb before it is a finding; 0: no limit. Not

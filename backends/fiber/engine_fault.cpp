@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <sstream>
 #include <unordered_map>
 
 #include "backends/fiber/engine.hpp"
@@ -41,6 +42,12 @@ Finding finding_of(const Named& named, const Agent& agent, const std::string& af
   return finding;
 }
 
+std::string in_seconds(double seconds) {
+  std::ostringstream text;
+  text << seconds;
+  return text.str();
+}
+
 Named arithmetic() {
   return {"arithmetic",
           "ARITHMETIC a division by zero, or an instruction that is none (SIGFPE, SIGILL)",
@@ -68,7 +75,7 @@ void Engine::report_fault(const Agent& faulty, int signal) {
   if (signal == FaultGuard::too_long) {
     named = {
         "no-yield",
-        "NEVER YIELDS " + std::to_string(options_.verb_seconds) + " s of computing without a verb",
+        "NEVER YIELDS " + in_seconds(options_.verb_seconds) + " s of computing without a verb",
         "nothing else can run until it comes to one: a loop that waits for memory to change by "
         "plain reads never ends",
         "wait with wait_until, or poll with test"};

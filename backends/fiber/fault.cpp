@@ -43,6 +43,7 @@ struct Watched {
   volatile std::uint64_t marks = 0;
   std::uint64_t marks_at_tick = 0;
   int ticks = 0;  // with no mark between them
+  timer_t timer = {};
   int signal = 0;
   const void* address = nullptr;
   const void* stack_pointer = nullptr;
@@ -94,10 +95,20 @@ Registers registers_of(const void* context) {
 #endif
 }
 
+itimerspec every(double seconds) {
+  itimerspec times = {};
+  times.it_interval.tv_sec = static_cast<time_t>(seconds);
+  times.it_interval.tv_nsec =
+      static_cast<long>((seconds - static_cast<double>(times.it_interval.tv_sec)) * 1e9) + 1;
+  times.it_value = times.it_interval;
+  return times;
+}
+
 // A tick of the CPU clock: whether the fibre is to be ended. Code outside the program, an allocator
-// say, may hold a lock that would be held for ever: then rather at a later tick.
+// say, may hold a lock that would be held for ever: then rather at one of many short ticks that
+// follow.
 bool is_over(const void* context) {
-  constexpr int most_ticks = 20 * ticks_a_stretch;
+  constexpr int most_ticks = 1'000;
   if (watched.marks != watched.marks_at_tick) {
     watched.marks_at_tick = watched.marks;
     watched.ticks = 0;
@@ -105,7 +116,10 @@ bool is_over(const void* context) {
   }
   if (!watched.timed || ++watched.ticks < ticks_a_stretch) return false;
   const std::uintptr_t at = registers_of(context).program_counter;
-  return (at >= text.begin && at < text.end) || watched.ticks >= most_ticks;
+  if ((at >= text.begin && at < text.end) || watched.ticks >= most_ticks) return true;
+  const itimerspec soon = every(1e-3);
+  timer_settime(watched.timer, 0, &soon, nullptr);
+  return false;
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
@@ -174,12 +188,8 @@ FaultGuard::FaultGuard(double stretch_s) : impl_(std::make_unique<Impl>()) {
 #endif
   if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &impl_->timer) != 0) return;
   impl_->has_timer = true;
-  const double tick_s = stretch_s / ticks_a_stretch;
-  itimerspec times = {};
-  times.it_interval.tv_sec = static_cast<time_t>(tick_s);
-  times.it_interval.tv_nsec =
-      static_cast<long>((tick_s - static_cast<double>(times.it_interval.tv_sec)) * 1e9) + 1;
-  times.it_value = times.it_interval;
+  watched.timer = impl_->timer;
+  const itimerspec times = every(stretch_s / ticks_a_stretch);
   timer_settime(impl_->timer, 0, &times, nullptr);
 }
 

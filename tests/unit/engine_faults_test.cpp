@@ -1,0 +1,140 @@
+// Kernels that do what nobody may: each is a finding with its place, and the process goes on.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "backends/check/run.hpp"
+#include "backends/fiber/fault.hpp"
+
+namespace sym::fiber {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Body>
+check::CheckReport run(Body body, const char* schedule = "worst") {
+  check::CheckOptions options;
+  options.schedule = schedule;
+  options.verb_seconds = 0.1;
+  return check::run_check(options, [&](FiberWorld& world) {
+    world.launch({.name = "faulty", .blocks = 2}, [body](FiberBlock& block) {
+      block.sync();
+      if (block.pe() == 1 && block.index() == 1) body();
+    });
+  });
+}
+
+void expect_finding(const check::CheckReport& report, const char* kind, const char* headline) {
+  ASSERT_EQ(report.findings.size(), 1U) << report.text();
+  const Finding& finding = report.findings[0];
+  EXPECT_EQ(finding.kind, kind);
+  EXPECT_THAT(finding.text, HasSubstr(headline));
+  EXPECT_THAT(finding.text,
+              HasSubstr("PE 1 block 1  launch 1 (faulty)  sync at "));
+  ASSERT_EQ(finding.places.size(), 1U);
+  EXPECT_EQ(finding.places[0].pe, 1);
+  EXPECT_EQ(finding.places[0].block, 1);
+  EXPECT_EQ(finding.places[0].verb, Verb::sync);
+  EXPECT_FALSE(finding.why.empty());
+  EXPECT_FALSE(finding.fix.empty());
+}
+
+// Not inlined, and each call needs the one below: the compiler cannot make it a loop.
+[[gnu::noinline]] int deep(volatile int* below, int n) {
+  volatile int here[256];
+  here[n % 256] = *below + n;
+  return n < 0 ? 0 : deep(here, n + 1) + here[(n + 1) % 256];
+}
+
+volatile int zero = 0;
+volatile bool forever = true;
+
+class Faults : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!FaultGuard::works()) GTEST_SKIP() << "a sanitizer wants to see faults itself";
+  }
+};
+
+TEST_F(Faults, StackOverflow) {
+  const auto report = run([] {
+    volatile int start = 1;
+    zero = zero + 0 * deep(&start, 1);
+  });
+  expect_finding(report, "stack-overflow", "STACK OVERFLOW more than the 64 KiB");
+}
+
+TEST_F(Faults, RawPointers) {
+  const auto wild = [] { *reinterpret_cast<volatile int*>(std::uintptr_t{64}) = 1; };
+  expect_finding(run(wild), "bad-pointer", "BAD POINTER");
+  expect_finding(run(wild, "random"), "bad-pointer", "BAD POINTER");  // and again, and elsewhere
+  expect_finding(run(wild, "pct"), "bad-pointer", "BAD POINTER");
+}
+
+TEST_F(Faults, Divisions) {
+#if defined(__x86_64__)
+  expect_finding(run([] { zero = 7 / zero; }), "arithmetic", "ARITHMETIC");
+#endif
+}
+
+TEST_F(Faults, FailedAssertions) {
+  expect_finding(run([] { std::abort(); }), "abort", "ABORT");
+}
+
+TEST_F(Faults, ALoopWithoutAVerb) {
+  const auto loops = [] {
+    while (forever) {
+    }
+  };
+  expect_finding(run(loops), "no-yield", "NEVER YIELDS 0.1");
+  // Most of the time in an allocator: it must not be left with its lock held.
+  const auto allocates = [] {
+    while (forever) {
+      auto* volatile bytes = new char[100'000];
+      delete[] bytes;
+    }
+  };
+  expect_finding(run(allocates), "no-yield", "NEVER YIELDS");
+  EXPECT_NE(std::make_unique<char[]>(100'000), nullptr);
+}
+
+TEST(Exceptions, OfAKernelAreFindings) {
+  expect_finding(run([] { throw std::out_of_range("no such row"); }), "exception",
+                 "EXCEPTION no such row");
+  expect_finding(run([] { throw 7; }), "exception",
+                 "EXCEPTION something that is no std::exception");
+}
+
+TEST(Exceptions, OfAHostThatAreNoStandardOnesAreFindings) {
+  const auto report = check::run_check({}, [](FiberWorld& world) {
+    world.barrier();
+    if (world.pe() == 1) throw 7;
+  });
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].kind, "exception");
+  EXPECT_THAT(report.findings[0].text, HasSubstr("PE 1 host"));
+}
+
+// Threads have guards of their own, and handlers go back to whoever had them.
+TEST_F(Faults, EveryThreadHasItsOwn) {
+  struct sigaction before = {}, after = {};
+  sigaction(SIGSEGV, nullptr, &before);
+  const auto wild = [] { *reinterpret_cast<volatile int*>(std::uintptr_t{64}) = 1; };
+  check::CheckReport reports[2];
+  std::thread one([&] { reports[0] = run(wild); });
+  std::thread other([&] { reports[1] = run([] { std::abort(); }); });
+  one.join();
+  other.join();
+  expect_finding(reports[0], "bad-pointer", "BAD POINTER");
+  expect_finding(reports[1], "abort", "ABORT");
+  sigaction(SIGSEGV, nullptr, &after);
+  EXPECT_EQ(before.sa_sigaction, after.sa_sigaction);
+  EXPECT_EQ(before.sa_flags, after.sa_flags);
+}
+
+}  // namespace
+}  // namespace sym::fiber
