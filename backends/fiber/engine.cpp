@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <sstream>
 #include <utility>
 
 #include "core/error.hpp"
@@ -12,6 +13,11 @@ namespace sym::fiber {
 namespace {
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+std::string in_text(double number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
 }
 }  // namespace
 
@@ -130,7 +136,7 @@ void Engine::check_budget(double began_s) {
   incomplete_ = stopped_ = true;
   not_reached_ = "INCOMPLETE the budget of " +
                  (too_many ? std::to_string(options_.most_steps) + " steps"
-                           : std::to_string(options_.most_seconds) + " s") +
+                           : in_text(options_.most_seconds) + " s") +
                  " is used up; " + std::to_string(left) + " agents had not ended:" + lines;
   if (left > most) not_reached_ += "\n  ... and " + std::to_string(left - most) + " more";
 }

@@ -33,8 +33,7 @@ void expect_finding(const check::CheckReport& report, const char* kind, const ch
   const Finding& finding = report.findings[0];
   EXPECT_EQ(finding.kind, kind);
   EXPECT_THAT(finding.text, HasSubstr(headline));
-  EXPECT_THAT(finding.text,
-              HasSubstr("PE 1 block 1  launch 1 (faulty)  sync at "));
+  EXPECT_THAT(finding.text, HasSubstr("PE 1 block 1  launch 1 (faulty)  sync at "));
   ASSERT_EQ(finding.places.size(), 1U);
   EXPECT_EQ(finding.places[0].pe, 1);
   EXPECT_EQ(finding.places[0].block, 1);
