@@ -1,0 +1,121 @@
+#include "backends/check/explore.hpp"
+
+#include <chrono>
+#include <set>
+
+#include "backends/check/explore_policy.hpp"
+
+namespace sym::check {
+
+namespace {
+
+constexpr std::uint64_t most_events = 1'000'000;  // of one execution
+
+// What makes two findings of different executions the same.
+std::string key_of(const fiber::Finding& finding) {
+  if (finding.places.empty()) return finding.kind + "\n" + finding.text;
+  std::multiset<std::string> places;
+  for (const fiber::Place& place : finding.places) {
+    places.insert(place.role + " " + std::to_string(place.pe) + " " + std::to_string(place.block) +
+                  " " + std::to_string(place.queue) + " " + to_string(place.verb) + " " +
+                  place.site.file + ":" + std::to_string(place.site.line));
+  }
+  std::string key = finding.kind + finding.verdict;
+  for (const std::string& place : places) key += "\n" + place;
+  return key;
+}
+
+void add(fiber::Statistics& to, const fiber::Statistics& from) {
+  to.switches += from.switches;
+  to.transfers += from.transfers;
+  to.escaped_bytes += from.escaped_bytes;
+  for (const auto& [site, times] : from.sites) to.sites[site] += times;
+}
+
+class Explorer {
+ public:
+  Explorer(const CheckOptions& options, const std::function<void(fiber::FiberWorld&)>& program,
+           const Exploration& how)
+      : options_(options), program_(program), how_(how), search_(options.bound, how.reduce) {}
+
+  CheckReport run() {
+    report_.executions = 0;
+    if (!options_.decisions.empty()) search_.follow(options_.decisions);
+    do {
+      execute();
+    } while (!over() && search_.advance());
+    report_.incomplete = report_.incomplete || search_.cut();
+    return std::move(report_);
+  }
+
+ private:
+  bool over() {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    const bool spent = (options_.most_steps != 0 && events_ >= options_.most_steps) ||
+                       (options_.most_seconds > 0 && passed.count() >= options_.most_seconds);
+    report_.incomplete = report_.incomplete || spent;
+    return spent;
+  }
+
+  void execute() {
+    fiber::Engine* running = nullptr;
+    Recorder recorder(running);
+    const std::uint64_t left =
+        options_.most_steps == 0 ? most_events : options_.most_steps - events_;
+    ExplorePolicy policy(search_, recorder, {std::min(left, most_events), how_.pieces});
+    fiber::EngineOptions engine_options;
+    engine_options.pes = options_.pes;
+    engine_options.count_sites = true;
+    fiber::Engine engine(engine_options, policy, &recorder);
+    running = &engine;
+    if (how_.begin) how_.begin();
+    search_.begin();
+    fiber::run_worlds(engine, 0, program_);
+    events_ += policy.events();
+    add(report_.statistics, engine.statistics());
+    report_.accesses += recorder.accesses();
+    report_.incomplete = report_.incomplete || policy.cut_off();
+    if (search_.lost()) lost();
+    if (policy.redundant()) return;
+    ++report_.executions;
+    collect(engine);
+    if (how_.end) how_.end(engine);
+  }
+
+  void collect(const fiber::Engine& engine) {
+    if (report_.findings.empty() && !engine.findings().empty()) {
+      report_.decisions = search_.decisions();
+    }
+    constexpr std::size_t most = 50;
+    for (const fiber::Finding& finding : engine.findings()) {
+      const bool fresh = seen_.insert(key_of(finding)).second;
+      if (fresh && report_.findings.size() < most) report_.findings.push_back(finding);
+    }
+  }
+
+  void lost() {
+    report_.findings.push_back(
+        {"replay",
+         "REPLAY the decisions name a choice that this run does not have: they are another "
+         "program's, or were edited"});
+  }
+
+  const CheckOptions& options_;
+  const std::function<void(fiber::FiberWorld&)>& program_;
+  const Exploration& how_;
+  Search search_;
+  CheckReport report_;
+  std::set<std::string> seen_;
+  std::uint64_t events_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+CheckReport explore(const CheckOptions& options,
+                    const std::function<void(fiber::FiberWorld&)>& program,
+                    const Exploration& how) {
+  return Explorer(options, program, how).run();
+}
+
+}  // namespace sym::check

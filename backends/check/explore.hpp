@@ -1,0 +1,31 @@
+// explore: every execution of a small program that the memory model allows, up to the order of
+// events that do not conflict.
+#pragma once
+
+#include <functional>
+
+#include "backends/check/run.hpp"
+
+namespace sym::check {
+
+struct Exploration {
+  bool reduce = true;   // false: tries every order of events that touch shared things
+  bool pieces = false;  // payloads of more than 8 bytes arrive in up to four pieces, in any order
+  std::function<void()> begin;                    // before each execution
+  std::function<void(const fiber::Engine&)> end;  // after each that is no repetition of others
+};
+
+// Runs `program` on every PE, again and again, each time in another order; each execution has an
+// engine and a race detector of its own. The program must depend on nothing but its arguments and
+// what its verbs give it: it is called anew each time, and throws Failure where it does something
+// else. What ends an execution early, or one of more than a million events, ends the search as
+// `incomplete`.
+//
+// Of the options: pes, bound, most_steps (events of all executions), most_seconds, and decisions,
+// which stand for the one execution that they describe. The report has each finding once, and the
+// decisions of the first execution that had one.
+CheckReport explore(const CheckOptions& options,
+                    const std::function<void(fiber::FiberWorld&)>& program,
+                    const Exploration& how = {});
+
+}  // namespace sym::check

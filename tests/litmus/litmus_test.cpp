@@ -1,0 +1,80 @@
+// Every row of the litmus tables: its outcomes and findings are those that the search sees, with
+// and without the reduction.
+#include "tests/litmus/litmus.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sym::litmus {
+namespace {
+
+std::vector<Row> rows() {
+  std::vector<Row> all;
+  for (const auto& some :
+       {message_rows(), order_rows(), transfer_rows(), reuse_rows(), host_rows()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+struct Found {
+  std::set<std::string> outcomes, kinds, findings;
+  check::CheckReport report;
+};
+
+// What one execution came to.
+std::string outcome_of(const fiber::Engine& engine, const Row& row, const Seen& seen) {
+  for (const fiber::Finding& finding : engine.findings()) {
+    if (finding.kind == "deadlock") return "hang";
+  }
+  std::string text;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(row.reads); ++i) {
+    text += (i == 0 ? "" : " ") + std::to_string(seen.r[i]);
+  }
+  return text;
+}
+
+Found explored(const Row& row, bool reduce, check::CheckOptions options = {}) {
+  options.pes = row.pes;
+  Found found;
+  Seen seen;
+  check::Exploration how;
+  how.reduce = reduce;
+  how.pieces = row.pieces;
+  how.begin = [&] { seen = {}; };
+  how.end = [&](const fiber::Engine& engine) {
+    found.outcomes.insert(outcome_of(engine, row, seen));
+    for (const fiber::Finding& finding : engine.findings()) {
+      found.kinds.insert(finding.kind);
+      found.findings.insert(finding.text);
+    }
+  };
+  const auto program = [&](FiberWorld& world) { row.program(world, seen); };
+  found.report = check::explore(options, program, how);
+  return found;
+}
+
+class Litmus : public testing::TestWithParam<Row> {};
+
+TEST_P(Litmus, ShowsExactlyWhatIsAllowed) {
+  const Found found = explored(GetParam(), true);
+  EXPECT_EQ(found.outcomes, GetParam().outcomes);
+  EXPECT_EQ(found.kinds, GetParam().findings) << found.report.text();
+  EXPECT_FALSE(found.report.incomplete);
+  RecordProperty("executions", std::to_string(found.report.executions));
+}
+
+TEST_P(Litmus, ReductionLosesNothing) {
+  const Found reduced = explored(GetParam(), true);
+  const Found whole = explored(GetParam(), false);
+  EXPECT_EQ(reduced.outcomes, whole.outcomes);
+  EXPECT_EQ(reduced.findings, whole.findings);
+  EXPECT_FALSE(whole.report.incomplete);
+  EXPECT_LE(reduced.report.executions, whole.report.executions);
+  RecordProperty("executions", std::to_string(whole.report.executions));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Litmus, testing::ValuesIn(rows()),
+                         [](const auto& one) { return one.param.id; });
+
+}  // namespace
+}  // namespace sym::litmus
