@@ -28,10 +28,11 @@ struct Program {
   std::string kind;  // of the first finding
   int pes;
   std::function<void(FiberWorld&, bool fixed)> run;
-  std::vector<std::string> says;  // all of it in the text
-  std::string hint = "";          // what to do about it: in the text of the deterministic schedules
+  std::vector<std::string> says = {};  // all of it in the text
+  std::string hint = "";  // what to do about it: in the text of the deterministic schedules
   Found found = Found::always;
   std::string where = "_programs.cpp:";  // the file whose line the text shows
+  int resident_blocks = 0;               // CheckOptions::resident_blocks
   friend void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 };
 
@@ -42,6 +43,22 @@ std::vector<Program> memory_programs();    // out of bounds, use after free
 std::vector<Program> gemm_programs();      // the library's GEMM with a hole in its plan
 std::vector<Program> moe_programs();       // data-dependent exchange
 std::vector<Program> queue_programs();     // copies, products and flags on queues
+// Public bug reports of other projects, each as a kernel: catalogue.md has the table.
+std::vector<Program> published_ordering_programs();  // edges that are missing or too weak
+std::vector<Program> published_epoch_programs();     // epochs, slots, resets
+std::vector<Program> published_reuse_programs();     // buffers that are used again too early
+std::vector<Program> published_misuse_programs();    // mismatch, scheduling, lifetime
+
+inline std::vector<Program> programs() {
+  std::vector<Program> all;
+  for (const auto& some :
+       {ordering_programs(), barrier_programs(), waiting_programs(), memory_programs(),
+        moe_programs(), queue_programs(), gemm_programs(), published_ordering_programs(),
+        published_epoch_programs(), published_reuse_programs(), published_misuse_programs()}) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
 
 // A world with all that these programs need: two windows of n floats, local memory, a channel.
 struct Desk {
@@ -50,12 +67,23 @@ struct Desk {
   Window<float> a, b;
   Local<float> out;
   Signals counter;
+  Window<std::uint64_t> words;  // numbers that a kernel keeps by itself
   explicit Desk(FiberWorld& world, int blocks = 1)
       : group{world.channel({blocks}), world.team()},
         a(world.allocate<float>(n)),
         b(world.allocate<float>(n)),
         out(world.local<float>(n)),
-        counter(counters(world, 2)) {}
+        counter(counters(world, 2)),
+        words(world.allocate_control<std::uint64_t>(2)) {}
 };
+
+// One launch of a kernel that is made of {desk, fixed}, on data that is there on every PE.
+template <class Kernel, int blocks = 1>
+void one_launch_of(FiberWorld& world, bool fixed) {
+  const Desk desk(world, blocks);
+  write_all(world, desk.b, conformance::values<float>({1, world.pe(), 1}, Desk::n));
+  world.barrier();
+  world.launch(launch_of("planted", blocks), Kernel{desk, fixed});
+}
 
 }  // namespace sym::caught

@@ -8,19 +8,11 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<Program> programs() {
-  std::vector<Program> all;
-  for (const auto& some : {ordering_programs(), barrier_programs(), waiting_programs(),
-                           memory_programs(), moe_programs(), queue_programs(), gemm_programs()}) {
-    all.insert(all.end(), some.begin(), some.end());
-  }
-  return all;
-}
-
 // worst, fifo and as many random seeds.
-std::vector<check::CheckOptions> schedules(int pes, std::uint64_t seeds) {
+std::vector<check::CheckOptions> schedules(const Program& program, std::uint64_t seeds) {
   check::CheckOptions options;
-  options.pes = pes;
+  options.pes = program.pes;
+  options.resident_blocks = program.resident_blocks;
   std::vector<check::CheckOptions> all{options};
   options.schedule = "fifo";
   all.push_back(options);
@@ -37,7 +29,7 @@ class Caught : public testing::TestWithParam<Program> {};
 
 TEST_P(Caught, IsReported) {
   const Program& program = GetParam();
-  for (const check::CheckOptions& options : schedules(program.pes, 20)) {
+  for (const check::CheckOptions& options : schedules(program, 20)) {
     if (program.found == Found::by_worst && options.schedule != "worst") continue;
     SCOPED_TRACE(options.schedule + " " + std::to_string(options.seed));
     const check::CheckReport report = run(program, options, false);
@@ -55,7 +47,7 @@ TEST_P(Caught, IsReported) {
 
 TEST_P(Caught, RepairedIsSilent) {
   const Program& program = GetParam();
-  for (const check::CheckOptions& options : schedules(program.pes, 20)) {
+  for (const check::CheckOptions& options : schedules(program, 20)) {
     SCOPED_TRACE(options.schedule + " " + std::to_string(options.seed));
     EXPECT_EQ(run(program, options, true).text(), "");
   }

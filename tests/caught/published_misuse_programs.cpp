@@ -1,0 +1,106 @@
+// Reports of other projects: PEs that disagree, kernels that wait for what cannot run, places that
+// are somebody else's.
+#include "core/collective/barrier.hpp"
+#include "core/collective/share.hpp"
+#include "tests/caught/caught.hpp"
+
+namespace sym::caught {
+
+namespace {
+
+constexpr Range all{0, Desk::n};
+
+struct Meets {
+  Group group;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    barrier(block, group);
+  }
+};
+
+// meta-pytorch/torchrec#4149: two groups are entered in different order, and the host waits between
+// them.
+void groups_in_other_order(FiberWorld& world, bool fixed) {
+  const Group groups[2] = {{world.channel({1}), world.team()}, {world.channel({1}), world.team()}};
+  const int first = fixed ? 0 : world.pe();
+  world.launch(launch_of("first"), Meets{groups[first]});
+  world.synchronize();
+  world.launch(launch_of("second"), Meets{groups[1 - first]});
+}
+
+// NVIDIA/nccl#1417: PEs come with different counts.
+void counts_differ(FiberWorld& world, bool fixed) {
+  const Channel channel = world.channel({1});
+  const std::size_t count = !fixed && world.pe() == 1 ? Desk::n - 1 : Desk::n;
+  const auto tag = operation_tag(operation_of("sum"), count, sizeof(float), 1);
+  world.launch(launch_of("meets"), Meets{{channel.tagged(tag), world.team()}});
+}
+
+// pytorch/pytorch#191618: the bound of a PE's part of a channel is multiplied by the number of PEs
+// where it should be divided.
+struct WrongBound {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const auto pes = static_cast<std::size_t>(block.n_pes());
+    const std::size_t part = fixed ? Desk::n / pes : Desk::n * pes;
+    const auto me = static_cast<std::size_t>(block.pe());
+    block.put(desk.a.at(me * part), desk.b, Range{0, Desk::n / pes}, 0);
+    block.quiet();
+  }
+};
+
+// pytorch/pytorch#191858: a barrier that says that it worked, and does nothing.
+template <Block B>
+SYM_FN bool stub_barrier(B&, const Group&) {
+  return true;
+}
+struct StubBarrier {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.transform(desk.a, all, detail::Identity{}, desk.b);
+    if (!(fixed ? barrier(block, desk.group) : stub_barrier(block, desk.group))) return;
+    block.reduce(desk.out, desk.a, all, desk.group.team, Sum{});
+  }
+};
+
+// NVIDIA/nccl#2198: two windows are carved from one allocation, and the second begins before the
+// first has ended.
+struct CarvedWindows {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const Window<float> first = desk.a, second = desk.a.at(fixed ? 40 : 32);
+    const Signals& steps = desk.group.channel.steps;
+    const auto slot = static_cast<std::size_t>(block.index());  // each block has a window
+    const int peer = 1 - block.pe();
+    block.put_signal(block.index() == 0 ? first : second, desk.b, Range{0, 40}, steps, slot, peer);
+    block.wait_until(steps, slot, desk.group.team);
+    block.quiet();
+  }
+};
+
+}  // namespace
+
+std::vector<Program> published_misuse_programs() {
+  return {
+      {"groups_in_other_order",
+       "deadlock",
+       2,
+       groups_in_other_order,
+       {"PE 0 block 0", "PE 1 block 0", "expected 1, seen 0"}},
+      {"counts_differ", "mismatch", 2, counts_differ, {"another operation, count, type or grid"}},
+      {"wrong_bound", "error", 2, one_launch_of<WrongBound>, {"out of bounds", "put"}},
+      {"stub_barrier", "race", 2, one_launch_of<StubBarrier>, {"transform", "reduce"}},
+      {"windows_overlap",
+       "race",
+       2,
+       one_launch_of<CarvedWindows, 2>,
+       {"put_signal vs put_signal"}}};
+}
+
+}  // namespace sym::caught
