@@ -18,9 +18,9 @@ function(sym_library name)
   endif()
 endfunction()
 
-# sym_public(NAME [INCLUDE DIR...] [OPTIONS OPTION...]): for the library and everyone who links it.
+# sym_public(NAME [INCLUDE DIR...] [OPTIONS OPTION...] [FEATURES FEATURE...]): for the library and everyone who links it.
 function(sym_public name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "INCLUDE;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "INCLUDE;OPTIONS;FEATURES")
   get_target_property(type ${name} TYPE)
   set(scope PUBLIC)
   if(type STREQUAL INTERFACE_LIBRARY)
@@ -28,4 +28,5 @@ function(sym_public name)
   endif()
   target_include_directories(${name} ${scope} ${arg_INCLUDE})
   target_compile_options(${name} ${scope} ${arg_OPTIONS})
+  target_compile_features(${name} ${scope} ${arg_FEATURES})
 endfunction()

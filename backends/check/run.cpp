@@ -113,7 +113,6 @@ std::string CheckReport::text() const {
 
 CheckReport run_check(const CheckOptions& options,
                       const std::function<void(fiber::FiberWorld&)>& program) {
-  constexpr int most_pes = 4096;  // clocks are dense: memory grows with the square
   if (options.pes < 1 || options.pes > most_pes) {
     throw UsageError("check: " + std::to_string(options.pes) + " PEs; 1 to " +
                      std::to_string(most_pes) + " can be checked");

@@ -11,6 +11,8 @@
 
 namespace sym::check {
 
+inline constexpr int most_pes = 4096;  // of a run
+
 struct CheckOptions {
   int pes = 2;
   std::string schedule = "worst";  // one of schedule_names()

@@ -124,15 +124,32 @@ inline const std::vector<std::size_t>& counts_for(int pes) {
   return pes <= 8 ? all : few;
 }
 
+// What is swept: every count with every grid.
+struct Sweep {
+  std::vector<std::size_t> counts;
+  std::vector<int> blocks;
+};
+
 template <class T, class W>
-void sums(W& world, Errors& errors) {
-  Collectives<T, W> collectives(world, errors, counts_for(world.n_pes()).back());
-  for (std::size_t n : counts_for(world.n_pes())) {
-    for (int blocks : {1, 3}) {
+void sums_of(W& world, Errors& errors, const Sweep& sweep) {
+  Collectives<T, W> collectives(world, errors, sweep.counts.back());
+  for (std::size_t n : sweep.counts) {
+    for (int blocks : sweep.blocks) {
       collectives.template reductions<Sum>(world.team(), n, blocks);
       collectives.movements(world.team(), n, blocks);
     }
   }
+}
+
+template <class T, class W>
+void sums(W& world, Errors& errors) {
+  sums_of<T>(world, errors, {counts_for(world.n_pes()), {1, 3}});
+}
+
+// Small enough for thousands of seeds (tests/nightly.sh).
+template <class W>
+void few_sums(W& world, Errors& errors) {
+  sums_of<bf16>(world, errors, {{1, 17, 64}, {2}});
 }
 
 template <class W>
@@ -152,6 +169,7 @@ std::vector<Case<W>> collective_cases() {
   const std::vector<int> most{1, 2, 3, 5, 6, 7, 8};
   return {{"bf16_every_schedule", {1, 2, 3, 5}, sums<bf16, W>},
           {"bf16", {6, 7, 8, 33}, sums<bf16, W>, once},
+          {"bf16_small", {1, 2, 3, 4}, few_sums<W>},
           {"f16", {3, 8}, sums<f16, W>, once},
           {"f32", most, sums<float, W>, once},
           {"f64", {5, 6}, sums<double, W>, once},

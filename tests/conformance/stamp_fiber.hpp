@@ -1,8 +1,15 @@
 // Stamps cases for `check` (every schedule that the case is worth; no finding may come) and for
 // `sim` (both networks, with the race detector looking on).
+//
+// The environment widens what `check` runs (tests/nightly.sh): SYM_SCHEDULES=random,pct instead of
+// worst, fifo and random; SYM_SEEDS=1000 instead of 5 of each schedule that has a seed;
+// SYM_MOST_PES=4 leaves out larger worlds. A case that is worth `worst` alone stays so.
 #pragma once
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
 
 #include "backends/check/run.hpp"
 #include "sim/child.hpp"
@@ -14,17 +21,32 @@ namespace sym::conformance {
 
 using FiberCase = Case<fiber::FiberWorld>;
 
-inline void on_check(const FiberCase& one) {
-  std::vector<check::CheckOptions> all(1);
-  if (one.effort == Effort::every_schedule) {
-    check::CheckOptions options;
-    options.schedule = "fifo";
-    all.push_back(options);
-    options.schedule = "random";
-    for (options.seed = 1; options.seed <= 5; ++options.seed) all.push_back(options);
+// A variable of the environment, or what holds where it is not set.
+inline std::string setting(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == 0 ? otherwise : value;
+}
+
+inline std::vector<check::CheckOptions> schedules_of(Effort effort) {
+  std::vector<check::CheckOptions> all;
+  std::istringstream names(setting("SYM_SCHEDULES", "worst,fifo,random"));
+  const std::uint64_t seeds = std::stoull(setting("SYM_SEEDS", "5"));
+  check::CheckOptions options;
+  while (std::getline(names, options.schedule, ',')) {
+    const bool seeded = options.schedule == "random" || options.schedule == "pct";
+    if (effort == Effort::worst_only && options.schedule != "worst") continue;
+    for (options.seed = 1; options.seed <= (seeded ? seeds : 1); ++options.seed) {
+      all.push_back(options);
+    }
   }
+  return all;
+}
+
+inline void on_check(const FiberCase& one) {
+  const int most_pes = std::stoi(setting("SYM_MOST_PES", "4096"));
   for (int pes : one.pes) {
-    for (check::CheckOptions options : all) {
+    if (pes > most_pes) continue;
+    for (check::CheckOptions options : schedules_of(one.effort)) {
       options.pes = pes;
       SCOPED_TRACE(std::to_string(pes) + " PEs, " + options.schedule + ", seed " +
                    std::to_string(options.seed));
@@ -33,6 +55,7 @@ inline void on_check(const FiberCase& one) {
           check::run_check(options, [&](fiber::FiberWorld& world) { one.program(world, errors); });
       ASSERT_EQ(report.text(), "");
       ASSERT_EQ(errors.text(), "");
+      ASSERT_FALSE(report.incomplete);
     }
   }
 }

@@ -26,7 +26,7 @@ libraries='
 ^nlohmann/                                                  ^(models|sim|experiments|tests)/
 ^(CLI|fmt)/                                                 ^experiments/
 ^Eigen/                                                     ^(experiments|tests|backends/host)/
-^(gtest|gmock)/                                             ^tests/
+^(gtest|gmock)/                                             ^tests/|^backends/check/gtest[.]hpp$
 ^benchmark/                                                 _bench[.]cpp$
 '
 

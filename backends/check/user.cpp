@@ -1,0 +1,132 @@
+#include "backends/check/user.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "backends/check/user_options.hpp"
+#include "core/error.hpp"
+
+namespace sym::check {
+
+namespace {
+
+bool is_seeded(const std::string& schedule) { return schedule == "random" || schedule == "pct"; }
+
+// The same bug at the same places is one finding, whatever seed has found it.
+std::string key_of(const fiber::Finding& finding) {
+  if (finding.places.empty()) return finding.kind + finding.text;
+  std::string key = finding.kind;
+  for (const fiber::Place& place : finding.places) {
+    key += std::string(" ") + place.site.file + ":" + std::to_string(place.site.line);
+  }
+  return key;
+}
+
+class Session {
+ public:
+  Session(const UserOptions& options, const Program& program, std::string name)
+      : options_(options), program_(program), name_(std::move(name)) {}
+
+  int run() {
+    for (int pes : options_.pes) {
+      for (const std::string& schedule : options_.schedules) run_all(pes, schedule);
+    }
+    for (const auto& [key, count] : seen_) {
+      if (count > 1) repeated_ += count - 1;
+    }
+    if (repeated_ > 0) std::printf("and %d repetitions of these findings\n", repeated_);
+    return wrong_ ? 1 : 0;
+  }
+
+ private:
+  // Every seed of one schedule in one world, and a line about them.
+  void run_all(int pes, const std::string& schedule) {
+    const std::uint64_t runs = is_seeded(schedule) ? options_.runs : 1;
+    std::uint64_t bad = 0, unfinished = 0, executions = 0;
+    CheckOptions options = options_.check;
+    options.pes = pes;
+    options.schedule = schedule;
+    CheckReport last;
+    for (std::uint64_t run = 0; run < runs; ++run, ++options.seed) {
+      if (!one(options, last)) ++bad;
+      executions += last.executions;
+      if (last.incomplete) ++unfinished;
+    }
+    wrong_ = wrong_ || bad > 0 || unfinished > 0;
+    std::printf("%-10s %d PEs  %-10s %llu %s, %llu op sites, %llu transfers in the last\n",
+                bad > 0          ? "FINDINGS"
+                : unfinished > 0 ? "INCOMPLETE"
+                                 : "clean",
+                pes, schedule.c_str(), static_cast<unsigned long long>(executions),
+                executions == 1 ? "run" : "runs",
+                static_cast<unsigned long long>(last.statistics.sites.size()),
+                static_cast<unsigned long long>(last.statistics.transfers));
+    if (unfinished > 0) std::printf("           a budget ended it: nothing is known of the rest\n");
+  }
+
+  bool one(const CheckOptions& options, CheckReport& report) {
+    report = CheckReport{};
+    try {
+      report = run_check(options, program_);
+    } catch (const std::exception& error) {
+      fiber::Finding thrown{"exception", std::string("EXCEPTION ") + error.what()};
+      report.findings.push_back(std::move(thrown));
+    }
+    for (const fiber::Finding& finding : report.findings) {
+      if (++seen_[key_of(finding)] > 1) continue;
+      std::printf("%s\n  again  %s\n", finding.text.c_str(), command(options).c_str());
+    }
+    return report.clean();
+  }
+
+  // What repeats this run: with the same build and seed it takes the same decisions.
+  std::string command(const CheckOptions& options) const {
+    std::ostringstream text;
+    text << name_ << " --pes " << options.pes << " --schedule " << options.schedule;
+    if (is_seeded(options.schedule)) text << " --seed " << options.seed;
+    for (const auto& [name, value] : options_.given) text << " " << name << " " << value;
+    return text.str();
+  }
+
+  const UserOptions& options_;
+  const Program& program_;
+  std::string name_;
+  std::map<std::string, int> seen_;
+  int repeated_ = 0;
+  bool wrong_ = false;
+};
+
+}  // namespace
+
+std::vector<CheckOptions> usual_schedules(const CheckOptions& base, std::uint64_t seeds) {
+  std::vector<CheckOptions> all;
+  for (const char* name : {"worst", "fifo", "random", "pct"}) {
+    const auto& names = schedule_names();
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    CheckOptions options = base;
+    options.schedule = name;
+    const std::uint64_t runs = is_seeded(name) ? seeds : 1;
+    for (std::uint64_t run = 0; run < runs; ++run, ++options.seed) all.push_back(options);
+  }
+  return all;
+}
+
+int check_main(int argc, char** argv, const Program& program) {
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  try {
+    const UserOptions options = parse_user_options(arguments);
+    if (options.help) {
+      std::printf("%s", user_help().c_str());
+      return 0;
+    }
+    return Session(options, program, argc > 0 ? argv[0] : "program").run();
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "check: %s\n", error.what());
+    return 2;
+  }
+}
+
+}  // namespace sym::check

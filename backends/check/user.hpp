@@ -1,0 +1,25 @@
+// For kernels of users: the schedules that are worth running, and a whole program around one host
+// program, so that "my kernel under the checker" is one line of CMake and one command.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "backends/check/run.hpp"
+
+namespace sym::check {
+
+using Program = std::function<void(fiber::FiberWorld&)>;
+
+// Worst, fifo, and of random and pct `seeds` seeds each, from base.seed on; all else is base's.
+std::vector<CheckOptions> usual_schedules(const CheckOptions& base, std::uint64_t seeds);
+
+// The main() of a checked kernel. Runs `program` under what the arguments name (--help says them),
+// prints each finding once, with the command that repeats it, and a line for each world and
+// schedule. A program says that its data is wrong by throwing (Failure, or anything else).
+// Returns the exit status: 0 clean; 1 a finding, an exception, or a run that a budget ended before
+// its end; 2 bad arguments.
+int check_main(int argc, char** argv, const Program& program);
+
+}  // namespace sym::check
