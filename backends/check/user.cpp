@@ -68,13 +68,7 @@ class Session {
   }
 
   bool one(const CheckOptions& options, CheckReport& report) {
-    report = CheckReport{};
-    try {
-      report = run_check(options, program_);
-    } catch (const std::exception& error) {
-      fiber::Finding thrown{"exception", std::string("EXCEPTION ") + error.what()};
-      report.findings.push_back(std::move(thrown));
-    }
+    report = check_program(options, program_);
     for (const fiber::Finding& finding : report.findings) {
       if (++seen_[key_of(finding)] > 1) continue;
       std::printf("%s\n  again  %s\n", finding.text.c_str(), command(options).c_str());
@@ -112,6 +106,29 @@ std::vector<CheckOptions> usual_schedules(const CheckOptions& base, std::uint64_
     for (std::uint64_t run = 0; run < runs; ++run, ++options.seed) all.push_back(options);
   }
   return all;
+}
+
+CheckReport check_program(const CheckOptions& options, const Program& program) {
+  std::vector<fiber::Finding> thrown;
+  const auto add = [&thrown](int pe, const std::string& what) {
+    thrown.push_back({"exception", "EXCEPTION on PE " + std::to_string(pe) + ": " + what});
+  };
+  CheckReport report = run_check(options, [&](fiber::FiberWorld& world) {
+    try {
+      program(world);
+      world.synchronize();  // it may throw what failed in a launch
+    } catch (const std::exception& error) {
+      add(world.pe(), error.what());
+    } catch (...) {
+      add(world.pe(), "something that is no std::exception");
+    }
+  });
+  if (thrown.empty()) return report;
+  for (fiber::Finding& finding : report.findings) {
+    if (finding.kind != "deadlock") thrown.push_back(std::move(finding));
+  }
+  report.findings = std::move(thrown);
+  return report;
 }
 
 int check_main(int argc, char** argv, const Program& program) {

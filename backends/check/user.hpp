@@ -15,6 +15,11 @@ using Program = std::function<void(fiber::FiberWorld&)>;
 // Worst, fifo, and of random and pct `seeds` seeds each, from base.seed on; all else is base's.
 std::vector<CheckOptions> usual_schedules(const CheckOptions& base, std::uint64_t seeds);
 
+// run_check, with what the program throws on a PE as a finding of kind "exception", before what the
+// run found besides: wrong data often is a race that was found as well. A deadlock of the other PEs
+// says no more than that one has ended, and is left out then.
+CheckReport check_program(const CheckOptions& options, const Program& program);
+
 // The main() of a checked kernel. Runs `program` under what the arguments name (--help says them),
 // prints each finding once, with the command that repeats it, and a line for each world and
 // schedule. A program says that its data is wrong by throwing (Failure, or anything else).

@@ -53,6 +53,20 @@ TEST(ExpectClean, FailsForARaceADeadlockAndAnException) {
                           "under worst, seed 1, 2 PEs");
 }
 
+// Data that is wrong because of a race: both are told, and not that the other PE waits.
+void wrong_by_a_race(FiberWorld& world) {
+  exchange(world, false);
+  world.synchronize();
+  if (world.pe() == 1) throw Failure("wrong row");
+  world.barrier();
+}
+TEST(CheckProgram, ToldBesideWhatWasThrown) {
+  const CheckReport report = check_program(CheckOptions{}, wrong_by_a_race);
+  ASSERT_EQ(report.findings.size(), 2U) << report.text();
+  EXPECT_EQ(report.findings[0].text, "EXCEPTION on PE 1: wrong row");
+  EXPECT_EQ(report.findings[1].kind, "race");
+}
+
 TEST(ExpectClean, EachFindingFailsAtItsOwnLine) {
   CheckReport report;
   fiber::Place nowhere, place;
