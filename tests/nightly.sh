@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What CI has no time for: that the checker reports nothing where nothing is wrong.
+#
+#   tests/nightly.sh [BUILD]    BUILD: a folder with sym_conformance_tests (default: build/ci)
+#
+# 1. The whole conformance suite under `worst`.
+# 2. Its small shapes (worlds of at most 4 PEs; collectives with 2 blocks and at most 64 elements) under
+#    `random` and `pct`, SEEDS (1000) seeds each.
+#
+# A finding here is a false alarm of the checker or a bug of the library: the output names the test, the
+# number of PEs, the schedule and the seed. The same alone:
+#   SYM_SCHEDULES=random SYM_SEEDS=17 SYM_MOST_PES=4 BUILD/tests/sym_conformance_tests --gtest_filter=TEST
+# runs it up to seed 17. JOBS (the number of cores) shards run side by side. Exit status: 0 if silent.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=${1:-build/ci}/tests/sym_conformance_tests
+seeds=${SEEDS:-1000}
+jobs=${JOBS:-$(nproc)}
+[ -x "$program" ] || { echo "nightly: no $program (cmake --build BUILD --target sym_conformance_tests)" >&2; exit 2; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# sweep NAME SCHEDULES SEEDS MOST_PES FILTER: the tests that match, in shards; prints what failed.
+sweep() {
+  local name=$1 began=$SECONDS status=0 shard pids=()
+  for ((shard = 0; shard < jobs; ++shard)); do
+    SYM_SCHEDULES=$2 SYM_SEEDS=$3 SYM_MOST_PES=$4 GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$shard \
+      nice -n 10 "$program" --gtest_filter="$5" --gtest_brief=1 >"$scratch/$name.$shard" 2>&1 &
+    pids+=($!)
+  done
+  for shard in "${!pids[@]}"; do
+    wait "${pids[$shard]}" || { status=1; cat "$scratch/$name.$shard"; }
+  done
+  printf '%-8s %s, %d s\n' "$name" "$([ $status = 0 ] && echo silent || echo FINDINGS)" "$((SECONDS - began))"
+  return $status
+}
+
+# Of these the sizes, not the schedules, are the point: CI has them under a few seeds.
+large='*bf16_every_schedule*:*weighted_sum*:*warps_*:*all_reduce_bf16*'
+failed=0
+sweep worst worst 1 4096 '*OnCheck*' || failed=1
+sweep random random "$seeds" 4 "*OnCheck*-$large" || failed=1
+sweep pct pct "$seeds" 4 "*OnCheck*-$large" || failed=1
+exit $failed
