@@ -81,7 +81,12 @@ CheckReport run_once(const CheckOptions& options, const Program& program) {
   fiber::Engine engine(engine_options_of(options), *policy,
                        options.detect_races ? &detector : nullptr);
   running = &engine;
-  fiber::run_worlds(engine, 0, program);
+  try {
+    fiber::run_worlds(engine, 0, program);
+  } catch (const std::exception& thrown) {
+    if (engine.findings().empty()) throw;  // else what was found before may well be why
+    engine.report({"exception", std::string("EXCEPTION of a host program: ") + thrown.what()});
+  }
   CheckReport report = report_of(engine, detector);
   if (!choosing) return report;
   auto& choices = static_cast<Choices&>(*policy);

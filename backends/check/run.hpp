@@ -75,8 +75,8 @@ struct CheckReport {
 const std::vector<std::string>& schedule_names();
 
 // Runs `program` on every PE; twice for pct without pct_steps. A std::exception of the host program
-// reaches the caller; what a kernel throws, and what it does to memory or to time, is a finding.
-// Throws UsageError for an unknown schedule.
+// reaches the caller, if nothing has been found before it; what a kernel throws, and what it does
+// to memory or to time, is a finding. Throws UsageError for an unknown schedule.
 CheckReport run_check(const CheckOptions& options,
                       const std::function<void(fiber::FiberWorld&)>& program);
 

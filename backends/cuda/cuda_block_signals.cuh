@@ -55,10 +55,12 @@ __device__ __forceinline__ bool CudaBlock::poll(const char* verb, const std::uin
   for (unsigned polls = 1;; ++polls) {
     const std::uint64_t value = ptx::load_acquire_system(word);
     seen = signals.tagged ? epoch_of(value) : value;
-    if (seen >= expected) {
+    const bool come = signals.lanes == 1 ? value >= expected
+                                         : has_come(value, expected, signals.tagged ? tag_bits : 0);
+    if (come) {
       // A later epoch is a peer that is one operation ahead: it came past this one, with our
       // signal.
-      if (!signals.tagged || seen > expected || tag_of(value) == signals.tag) return true;
+      if (!signals.tagged || !shows(value, expected) || tag_of(value) == signals.tag) return true;
       detail::report(context_, Finding{FailureKind::mismatch, verb, site, slot, peer, signals.tag,
                                        tag_of(value)});
       return false;

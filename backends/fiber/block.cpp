@@ -2,6 +2,11 @@
 
 namespace sym::fiber {
 
+void FiberBlock::beyond(Range range, std::size_t count) {
+  throw Failure("out of bounds: elements [" + std::to_string(range.first) + ", " +
+                std::to_string(range.end()) + ") of a window of " + std::to_string(count));
+}
+
 Bytes FiberBlock::scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const {
   const std::size_t all = agent_.scratch.size();
   if (offset > all || bytes > all - offset) {
