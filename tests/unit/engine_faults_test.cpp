@@ -74,6 +74,20 @@ TEST_F(Faults, RawPointers) {
   expect_finding(run(wild, "pct"), "bad-pointer", "BAD POINTER");
 }
 
+// A transfer of Local memory that is none faults where it is named, not where it is delivered.
+TEST_F(Faults, LocalMemoryThatIsNone) {
+  const auto report = check::run_check({}, [](FiberWorld& world) {
+    const auto window = world.allocate<int>(4);
+    world.launch({.name = "nowhere"}, [window](FiberBlock& block) {
+      const Local<int> nowhere{reinterpret_cast<int*>(std::uintptr_t{64}), 4};
+      block.put(window, nowhere, Range{0, 4}, 1 - block.pe());
+    });
+  });
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].kind, "bad-pointer");
+  EXPECT_THAT(report.findings[0].text, HasSubstr("(nowhere)  put at"));
+}
+
 TEST_F(Faults, Divisions) {
 #if defined(__x86_64__)
   expect_finding(run([] { zero = 7 / zero; }), "arithmetic", "ARITHMETIC");

@@ -103,7 +103,7 @@ void reduces(FiberWorld& world) {
 }
 
 TEST(Engine, SameSeedSameRun) {
-  for (const char* schedule : {"worst", "fifo", "random"}) {
+  for (const char* schedule : {"worst", "fifo", "random", "pct"}) {
     const auto first = check::run_check(options_of(schedule, 5), reduces);
     const auto second = check::run_check(options_of(schedule, 5), reduces);
     EXPECT_EQ(first.statistics.switches, second.statistics.switches) << schedule;
