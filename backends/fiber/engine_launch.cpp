@@ -106,7 +106,9 @@ void Engine::give_places(int pe) {
       places.waiting.erase(places.waiting.begin() + static_cast<std::ptrdiff_t>(chosen));
     ++places.resident;
     agent.placed = true;
-    wake(agent);
+    agent.state = Agent::State::ready;
+    changed();
+    policy_.ready(*this, agent);
   }
 }
 
