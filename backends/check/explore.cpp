@@ -40,11 +40,17 @@ class Explorer {
 
   CheckReport run() {
     report_.executions = 0;
-    if (!options_.decisions.empty()) search_.follow(options_.decisions);
+    if (!options_.decisions.empty() || !options_.exact_replay) {
+      search_.follow(options_.decisions, options_.exact_replay);
+    }
     do {
       execute();
     } while (!over() && search_.advance());
-    report_.incomplete = report_.incomplete || search_.cut();
+    if (search_.cut() && !report_.incomplete) {
+      incomplete("executions with more than " + std::to_string(options_.bound) +
+                 " preemptions were left out");
+    }
+    report_.steps = events_;
     return std::move(report_);
   }
 
@@ -53,8 +59,14 @@ class Explorer {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const bool spent = (options_.most_steps != 0 && events_ >= options_.most_steps) ||
                        (options_.most_seconds > 0 && passed.count() >= options_.most_seconds);
-    report_.incomplete = report_.incomplete || spent;
+    if (spent) incomplete("the budget is used up");
     return spent;
+  }
+
+  void incomplete(const std::string& why) {
+    report_.incomplete = true;
+    report_.not_reached = "INCOMPLETE " + why + "; " + std::to_string(report_.executions) +
+                          " executions were looked at, of the others nothing is known";
   }
 
   void execute() {
@@ -63,9 +75,10 @@ class Explorer {
     const std::uint64_t left =
         options_.most_steps == 0 ? most_events : options_.most_steps - events_;
     ExplorePolicy policy(search_, recorder, {std::min(left, most_events), how_.pieces});
-    fiber::EngineOptions engine_options;
-    engine_options.pes = options_.pes;
-    engine_options.count_sites = true;
+    fiber::EngineOptions engine_options = engine_options_of(options_);
+    engine_options.most_steps = 0;  // budgets are of all executions
+    engine_options.most_seconds = 0;
+    engine_options.launch_order = engine_options.piece_order = false;
     fiber::Engine engine(engine_options, policy, &recorder);
     running = &engine;
     if (how_.begin) how_.begin();
@@ -74,7 +87,7 @@ class Explorer {
     events_ += policy.events();
     add(report_.statistics, engine.statistics());
     report_.accesses += recorder.accesses();
-    report_.incomplete = report_.incomplete || policy.cut_off();
+    if (policy.cut_off()) incomplete("an execution of more than a million events was cut off");
     if (search_.lost()) lost();
     if (policy.redundant()) return;
     ++report_.executions;
@@ -85,6 +98,7 @@ class Explorer {
   void collect(const fiber::Engine& engine) {
     if (report_.findings.empty() && !engine.findings().empty()) {
       report_.decisions = search_.decisions();
+      if (report_.decisions.empty()) report_.decisions = {0};  // none would stand for a search
     }
     constexpr std::size_t most = 50;
     for (const fiber::Finding& finding : engine.findings()) {

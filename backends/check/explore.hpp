@@ -18,12 +18,14 @@ struct Exploration {
 // Runs `program` on every PE, again and again, each time in another order; each execution has an
 // engine and a race detector of its own. The program must depend on nothing but its arguments and
 // what its verbs give it: it is called anew each time, and throws Failure where it does something
-// else. What ends an execution early, or one of more than a million events, ends the search as
+// else. A budget, the bound, or an execution of more than a million events makes the search
 // `incomplete`.
 //
-// Of the options: pes, bound, most_steps (events of all executions), most_seconds, and decisions,
-// which stand for the one execution that they describe. The report has each finding once, and the
-// decisions of the first execution that had one.
+// Of the options it takes pes, bound, resident_blocks, the knob wrap, verb_seconds, most_steps
+// (events of all executions), most_seconds; and decisions, which stand for the one execution that
+// they describe: at each event that has others beside it, which one of them, in the order that
+// Search::choose gives them; where the list ends, the first. The report has each finding once, and
+// the decisions of the first execution that had one.
 CheckReport explore(const CheckOptions& options,
                     const std::function<void(fiber::FiberWorld&)>& program,
                     const Exploration& how = {});

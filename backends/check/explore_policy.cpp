@@ -12,6 +12,7 @@ using fiber::Verb;
 namespace {
 constexpr std::size_t granule_bytes = 8;
 constexpr std::size_t most_pieces = 4;
+constexpr std::uint64_t patience = 100;  // events in which agents only look
 
 bool is_payload(const Transfer& transfer) {
   return transfer.kind == Transfer::Kind::put || transfer.kind == Transfer::Kind::get;
@@ -19,7 +20,10 @@ bool is_payload(const Transfer& transfer) {
 }  // namespace
 
 void ExplorePolicy::ready(Engine&, Agent& agent) { ready_[&agent] = false; }
-void ExplorePolicy::woken(Engine&, Agent& agent) { ready_[&agent] = true; }
+void ExplorePolicy::woken(Engine&, Agent& agent) {
+  ready_[&agent] = true;
+  recorder_.woken(agent);
+}
 
 void ExplorePolicy::issued(Engine&, Transfer& transfer) {
   recorder_.handed_over(transfer);
@@ -146,10 +150,12 @@ bool ExplorePolicy::next(Engine& engine) {
   }
   gather(engine);
   if (candidates_.empty()) return false;
-  // To its end all the same: what the program holds is given back in an orderly way.
-  const auto chosen = redundant_ ? std::nullopt : search_.choose(candidates_);
+  std::optional<std::size_t> chosen;
+  if (!redundant_) chosen = search_.choose(candidates_, engine.fruitless_steps() > patience);
   redundant_ = !chosen;
-  const Possible what = possible_.at(candidates_[chosen.value_or(0)].key);
+  // To its end all the same, everybody in turn: what the program holds is given back in order.
+  const std::size_t at = chosen.value_or(static_cast<std::size_t>(events_) % candidates_.size());
+  const Possible what = possible_.at(candidates_[at].key);
   happen(engine, what);
   if (!redundant_) {
     search_.happened(std::move(recorder_.touched), std::move(recorder_.after), engine.stopped());

@@ -38,6 +38,8 @@ void Recorder::begin(std::size_t event, const Transfer& transfer) {
 
 void Recorder::end() { running_ = nullptr; }
 
+void Recorder::woken(const Agent& agent) { agents_[&agent].behind.push_back(event_); }
+
 void Recorder::handed_over(const Transfer& transfer) {
   Moved& moved = moves_[transfer.issuer][transfer.order];
   moved.issued = event_;

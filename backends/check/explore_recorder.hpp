@@ -24,6 +24,8 @@ class Recorder : public RaceDetector {
   void delivered(const fiber::Transfer& transfer);
   // A signal arrives, in this event, and finds `before`.
   void arrives(const fiber::Transfer& transfer, std::uint64_t before);
+  // This event has let the agent go on.
+  void woken(const fiber::Agent& agent);
   // The policy has been given the transfer.
   void handed_over(const fiber::Transfer& transfer);
 

@@ -12,7 +12,10 @@ int Search::process(const ProcessKey& key) {
   return processes_.emplace(key, static_cast<int>(processes_.size())).first->second;
 }
 
-void Search::follow(std::vector<std::uint32_t> decisions) { followed_ = std::move(decisions); }
+void Search::follow(std::vector<std::uint32_t> decisions, bool exact) {
+  followed_ = std::move(decisions);
+  exact_ = exact;
+}
 
 void Search::begin() {
   depth_ = 0;
@@ -25,12 +28,12 @@ bool Search::contains(const std::vector<Asleep>& asleep, int process) {
                      [&](const Asleep& one) { return one.process == process; });
 }
 
-// Local events, whose turn it is, other agents, transfers: the order of a friendly run. By names,
-// so that it is the same in another run of the program.
-void Search::order(std::vector<Candidate>& candidates, int agent) const {
-  const auto rank = [agent](const Candidate& one) {
+// Local events, whose turn it is, other agents, transfers: who polls goes on until what it polls
+// for has to come. By names, so that it is the same in another run of the program.
+void Search::order(std::vector<Candidate>& candidates, bool polling) const {
+  const auto rank = [&](const Candidate& one) {
     if (one.local) return 0;
-    if (one.process == agent) return 1;
+    if (one.process == agent_) return polling ? 4 : 1;
     return one.agent ? 2 : 3;
   };
   std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
@@ -66,8 +69,8 @@ Search::Node Search::make_node(const std::vector<Candidate>& candidates) {
   return node;
 }
 
-std::optional<std::size_t> Search::choose(std::vector<Candidate>& candidates) {
-  order(candidates, agent_);
+std::optional<std::size_t> Search::choose(std::vector<Candidate>& candidates, bool polling) {
+  order(candidates, polling);
   if (depth_ < nodes_.size()) {
     const Node& node = nodes_[depth_];
     const int process = node.candidates[node.chosen].process;
@@ -103,6 +106,7 @@ std::optional<std::size_t> Search::followed(std::size_t candidates) {
   if (candidates < 2 || next_followed_ >= followed_->size()) return 0;
   const std::size_t choice = (*followed_)[next_followed_++];
   if (choice < candidates) return choice;
+  if (!exact_) return 0;
   lost_ = true;
   return std::nullopt;
 }

@@ -42,8 +42,9 @@ class Search {
   // `bound`: switches away from an agent that could go on, in one execution; -1: any number.
   Search(int bound, bool reduce) : bound_(bound), reduce_(reduce) {}
 
-  // Makes one execution only: the one with these decisions.
-  void follow(std::vector<std::uint32_t> decisions);
+  // Makes one execution only: the one with these decisions. A choice that is not there is an error
+  // (see lost) if `exact`, else the default.
+  void follow(std::vector<std::uint32_t> decisions, bool exact);
   // Whether it came to a choice that it does not have.
   bool lost() const { return lost_; }
 
@@ -51,7 +52,8 @@ class Search {
   void begin();
   // The place in `candidates` of what happens next; puts them in order, the default choice first.
   // None: whatever could happen has been seen in other executions, so the rest does not matter.
-  std::optional<std::size_t> choose(std::vector<Candidate>& candidates);
+  // `polling`: agents have looked in vain for long, so transfers come first.
+  std::optional<std::size_t> choose(std::vector<Candidate>& candidates, bool polling);
   // What was chosen has happened; `ended_run`: and nothing else can.
   void happened(Footprint touched, std::vector<std::size_t> after, bool ended_run);
   // Moves on to the next execution; false if there is none.
@@ -80,7 +82,7 @@ class Search {
     int switches = 0;
   };
   Node make_node(const std::vector<Candidate>& candidates);
-  void order(std::vector<Candidate>& candidates, int agent) const;
+  void order(std::vector<Candidate>& candidates, bool polling) const;
   bool is_switch(const Node& node, const Candidate& candidate) const;
   bool allowed(const Node& node, const Candidate& candidate);
   std::optional<std::size_t> first_awake(const Node& node);
@@ -94,6 +96,7 @@ class Search {
   bool cut_ = false;
   std::optional<std::vector<std::uint32_t>> followed_;
   std::size_t next_followed_ = 0;
+  bool exact_ = true;
   bool lost_ = false;
   std::map<ProcessKey, int> processes_;
   std::vector<Node> nodes_;

@@ -37,14 +37,14 @@ void Trace::put_behind(Bits& before, std::size_t at) const {
   before.join(before_[at]);
 }
 
-std::vector<std::size_t> Trace::add(Event event) {
+std::vector<std::size_t> Trace::add(TraceEvent event) {
   Bits before;
   for (const std::size_t at : event.after) put_behind(before, at);
   // From the latest on: what is in `before` when its turn comes is ordered by something between.
   std::vector<std::size_t> races;
   for (std::size_t at = events_.size(); at-- > 0;) {
     if (before.test(at)) continue;
-    const Event& earlier = events_[at];
+    const TraceEvent& earlier = events_[at];
     if (earlier.process == event.process || enables(earlier.touched, event.touched)) {
       put_behind(before, at);
     } else if (conflict(earlier.touched, event.touched)) {

@@ -4,14 +4,32 @@
 #include <cmath>
 
 #include "backends/check/decisions.hpp"
+#include "backends/check/explore.hpp"
 #include "backends/check/race_detector.hpp"
 #include "core/text.hpp"
 
 namespace sym::check {
 
 const std::vector<std::string>& schedule_names() {
-  static const std::vector<std::string> names{"worst", "random", "pct", "fifo"};
+  static const std::vector<std::string> names{"worst", "random", "pct", "exhaustive", "fifo"};
   return names;
+}
+
+fiber::EngineOptions engine_options_of(const CheckOptions& options) {
+  fiber::EngineOptions engine;
+  engine.pes = options.pes;
+  engine.count_sites = true;
+  engine.most_steps = options.most_steps;
+  engine.most_seconds = options.most_seconds;
+  engine.resident_blocks = options.resident_blocks;
+  engine.launch_order = options.knobs.launch_order;
+  engine.piece_order = options.knobs.shuffle;
+  engine.wrap = options.knobs.wrap;
+  engine.catch_faults = true;
+  engine.verb_seconds = options.verb_seconds;
+  // The address sanitizer may keep variables elsewhere than on the stack.
+  engine.find_livelocks = fiber::FaultGuard::works();
+  return engine;
 }
 
 namespace {
@@ -33,23 +51,6 @@ std::unique_ptr<Chooser> make_chooser(const CheckOptions& options, Pct*& pct) {
 std::unique_ptr<fiber::Policy> make_other(const CheckOptions& options) {
   if (options.schedule == "worst") return make_worst(options.knobs);
   return make_fifo();
-}
-
-fiber::EngineOptions engine_options_of(const CheckOptions& options) {
-  fiber::EngineOptions engine;
-  engine.pes = options.pes;
-  engine.count_sites = true;
-  engine.most_steps = options.most_steps;
-  engine.most_seconds = options.most_seconds;
-  engine.resident_blocks = options.resident_blocks;
-  engine.launch_order = options.knobs.launch_order;
-  engine.piece_order = options.knobs.shuffle;
-  engine.wrap = options.knobs.wrap;
-  engine.catch_faults = true;
-  engine.verb_seconds = options.verb_seconds;
-  // The address sanitizer may keep variables elsewhere than on the stack.
-  engine.find_livelocks = fiber::FaultGuard::works();
-  return engine;
 }
 
 CheckReport report_of(fiber::Engine& engine, const RaceDetector& detector) {
@@ -127,9 +128,10 @@ CheckReport run_check(const CheckOptions& options,
   if (std::find(names.begin(), names.end(), options.schedule) == names.end()) {
     throw UsageError("unknown schedule '" + options.schedule + "'; nearest is '" +
                      nearest_name(options.schedule, names) +
-                     "' (worst, random, pct and fifo are there)");
+                     "' (worst, random, pct, exhaustive and fifo are there)");
   }
   if (options.pct_depth < 1) throw UsageError("pct: a depth is at least 1");
+  if (options.schedule == "exhaustive") return explore(options, program);
   const bool chooses = options.decisions.empty() && options.exact_replay;
   if (options.schedule != "pct" || options.pct_steps > 0 || !chooses) {
     return run_once(options, program);

@@ -73,6 +73,7 @@ struct CheckReport {
 };
 
 const std::vector<std::string>& schedule_names();
+fiber::EngineOptions engine_options_of(const CheckOptions& options);
 
 // Runs `program` on every PE; twice for pct without pct_steps. A std::exception of the host program
 // reaches the caller, if nothing has been found before it; what a kernel throws, and what it does

@@ -18,6 +18,7 @@ namespace sym::fiber {
 struct Bytes {
   static constexpr int local_space = -1;
   static constexpr int scratch_space = -2;
+  static constexpr int places_space = -3;  // no memory: the places for blocks of a PE
   static constexpr std::size_t scratch_stride = std::size_t{1} << 32;
   int pe = 0;
   int space = local_space;

@@ -96,6 +96,7 @@ std::vector<Row> host_rows() {
       {"EXIT_free", 2, freed, 1, {"1"}, {}},
       {"FWD", 1, forward(0), 1, {"hang"}, {"deadlock"}},
       {"FWD_stream", 1, forward(1), 1, {"1"}, {}},
+      {"FWD_no_place", 1, forward(1), 1, {"hang"}, {"deadlock"}, false, 1},
       {"STREAM_one", 1, streams(0), 1, {"1"}, {}},
       {"STREAM_two", 1, streams(1), 1, {"0", "1"}, {"race"}},
       {"BLOCKS", 1, blocks, 1, {"0", "1"}, {"race"}},

@@ -33,6 +33,7 @@ struct Row {
   std::set<std::string> outcomes;  // all that can be seen
   std::set<std::string> findings;  // kinds of all that the checker must say
   bool pieces = false;             // payloads arrive in pieces
+  int resident = 0;                // blocks of a PE at a time; 0: all
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.id; }
 };
 

@@ -35,6 +35,7 @@ std::string outcome_of(const fiber::Engine& engine, const Row& row, const Seen& 
 
 Found explored(const Row& row, bool reduce, check::CheckOptions options = {}) {
   options.pes = row.pes;
+  options.resident_blocks = row.resident;
   Found found;
   Seen seen;
   check::Exploration how;
