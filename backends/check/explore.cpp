@@ -74,7 +74,7 @@ class Explorer {
     Recorder recorder(running);
     const std::uint64_t left =
         options_.most_steps == 0 ? most_events : options_.most_steps - events_;
-    ExplorePolicy policy(search_, recorder, {std::min(left, most_events), how_.pieces});
+    ExplorePolicy policy(search_, recorder, {std::min(left, most_events), how_.pieces, how_.whole});
     fiber::EngineOptions engine_options = engine_options_of(options_);
     engine_options.most_steps = 0;  // budgets are of all executions
     engine_options.most_seconds = 0;

@@ -9,7 +9,8 @@
 namespace sym::check {
 
 struct Exploration {
-  bool reduce = true;   // false: tries every order of events that touch shared things
+  bool reduce = true;   // false: tries every order of events that may touch shared things
+  bool whole = false;   // ... and of all other events of kernels
   bool pieces = false;  // payloads of more than 8 bytes arrive in up to four pieces, in any order
   std::function<void()> begin;                    // before each execution
   std::function<void(const fiber::Engine&)> end;  // after each that is no repetition of others

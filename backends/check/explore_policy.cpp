@@ -41,9 +41,10 @@ void ExplorePolicy::issued(Engine&, Transfer& transfer) {
 
 // What touches nothing that others touch, or that waits for nothing but what has come for good. A
 // wrong yes costs nothing but executions: conflicts are found from what events have touched.
-bool ExplorePolicy::is_local(const Agent& agent, bool woken) {
+bool ExplorePolicy::is_local(const Agent& agent, bool woken) const {
   const fiber::Step& step = agent.step;
   const bool own_lane = step.team != nullptr;  // waits for the next signal of each member
+  if (limits_.whole && step.verb != Verb::host) return false;
   switch (step.verb) {
     case Verb::host:
       return woken || step.bytes == 0;

@@ -14,6 +14,7 @@ namespace sym::check {
 struct ExploreLimits {
   std::uint64_t events = 0;  // of this execution; what goes on longer is cut off
   bool pieces = false;       // payloads arrive in up to four pieces, in any order
+  bool whole = false;        // no event of a kernel is taken as local
 };
 
 class ExplorePolicy : public fiber::Policy {
@@ -47,7 +48,7 @@ class ExplorePolicy : public fiber::Policy {
   };
   void gather(const fiber::Engine& engine);
   void add(const fiber::Transfer& transfer, const Possible& possible, std::size_t piece);
-  static bool is_local(const fiber::Agent& agent, bool woken);
+  bool is_local(const fiber::Agent& agent, bool woken) const;
   void happen(fiber::Engine& engine, const Possible& possible);
   void move(fiber::Engine& engine, const Possible& possible);
 
