@@ -10,6 +10,7 @@ namespace sym::check {
 namespace {
 
 constexpr std::uint64_t most_events = 1'000'000;  // of one execution
+constexpr const char* used_up = "the budget is used up";
 
 // What makes two findings of different executions the same.
 std::string key_of(const fiber::Finding& finding) {
@@ -45,7 +46,7 @@ class Explorer {
     }
     do {
       execute();
-    } while (!over() && search_.advance());
+    } while (search_.advance() && !over());
     if (search_.cut() && !report_.incomplete) {
       incomplete("executions with more than " + std::to_string(options_.bound) +
                  " preemptions were left out");
@@ -59,7 +60,7 @@ class Explorer {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const bool spent = (options_.most_steps != 0 && events_ >= options_.most_steps) ||
                        (options_.most_seconds > 0 && passed.count() >= options_.most_seconds);
-    if (spent) incomplete("the budget is used up");
+    if (spent) incomplete(used_up);
     return spent;
   }
 
@@ -87,11 +88,15 @@ class Explorer {
     events_ += policy.events();
     add(report_.statistics, engine.statistics());
     report_.accesses += recorder.accesses();
-    if (policy.cut_off()) incomplete("an execution of more than a million events was cut off");
+    if (policy.cut_off()) {
+      incomplete(left > most_events ? "an execution of more than a million events was cut off"
+                                    : used_up);
+    }
     if (search_.lost()) lost();
     if (policy.redundant()) return;
-    ++report_.executions;
     collect(engine);
+    if (policy.cut_off()) return;  // it came to no end
+    ++report_.executions;
     if (how_.end) how_.end(engine);
   }
 

@@ -123,10 +123,14 @@ void ExplorePolicy::move(Engine& engine, const Possible& possible) {
     return;
   }
   moving_.erase(moving);
-  if (transfer.kind == Transfer::Kind::signal) {
-    recorder_.arrives(transfer, transfer.word->value);
+  if (transfer.kind != Transfer::Kind::signal) {
+    engine.deliver(transfer);
+    return;
   }
-  engine.deliver(transfer);
+  const fiber::WordId id = transfer.word_id;
+  const std::uint64_t before = transfer.word->value;
+  engine.deliver(transfer);  // it is gone then
+  recorder_.arrived(id, before);
 }
 
 void ExplorePolicy::happen(Engine& engine, const Possible& possible) {

@@ -65,13 +65,10 @@ void Recorder::delivered(const Transfer& transfer) {
   mine.delivered.push_back(event_);
 }
 
-void Recorder::arrives(const Transfer& transfer, std::uint64_t before) {
-  const fiber::WordId& id = transfer.word_id;
+void Recorder::arrived(const fiber::WordId& id, std::uint64_t before) {
   touched.touches.push_back(
       {Touch::Kind::word, true, id.pe, id.space, id.index, id.index + 1, before, 0});
-  const std::uint64_t value =
-      transfer.sets ? std::max(before, transfer.amount) : before + transfer.amount;
-  arrivals_[{id.pe, id.space, id.index}].push_back({event_, value});
+  arrivals_[{id.pe, id.space, id.index}].push_back({event_, engine_->word(id).value});
 }
 
 void Recorder::access(Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) {
@@ -136,7 +133,7 @@ void Recorder::word_read(Agent& agent, const fiber::WordId& id, std::uint64_t ne
   // look at what has come since, so the order of the two is nothing to anybody.
   for (const Arrival& arrival : arrivals_[{id.pe, id.space, id.index}]) {
     after.push_back(arrival.event);
-    if ((arrival.value >> shift) >= need) return;
+    if (engine_->word(id).reaches(arrival.value, need, shift)) return;
   }
 }
 

@@ -22,8 +22,8 @@ class Recorder : public RaceDetector {
   void end();
   // The transfer, which is whole now, was delivered by this event.
   void delivered(const fiber::Transfer& transfer);
-  // A signal arrives, in this event, and finds `before`.
-  void arrives(const fiber::Transfer& transfer, std::uint64_t before);
+  // A signal has arrived, in this event, and has found `before`.
+  void arrived(const fiber::WordId& id, std::uint64_t before);
   // This event has let the agent go on.
   void woken(const fiber::Agent& agent);
   // The policy has been given the transfer.

@@ -34,6 +34,7 @@ struct Row {
   std::set<std::string> findings;  // kinds of all that the checker must say
   bool pieces = false;             // payloads arrive in pieces
   int resident = 0;                // blocks of a PE at a time; 0: all
+  bool wrap = false;               // counters are about to wrap
   friend void PrintTo(const Row& row, std::ostream* out) { *out << row.id; }
 };
 

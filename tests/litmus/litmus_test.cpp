@@ -38,8 +38,9 @@ enum class How { reduced, unreduced, whole };
 Found explored(const Row& row, How effort) {
   check::CheckOptions options;
   options.pes = row.pes;
-  if (effort == How::whole) options.most_steps = 200'000;
+  if (effort == How::whole) options.most_steps = 50'000;
   options.resident_blocks = row.resident;
+  options.knobs.wrap = row.wrap;
   Found found;
   Seen seen;
   check::Exploration how;

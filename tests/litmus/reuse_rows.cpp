@@ -104,6 +104,7 @@ std::vector<Row> reuse_rows() {
       {"BAR_hang", 2, program_of(one_too_many()), 1, {"hang"}, {"deadlock"}},
       {"BUF1", 2, buffers(1, 2), 2, {"1 2", "2 2"}, {"race"}},
       {"BUF2", 2, buffers(2, 3), 3, {"1 2 3"}, {}},
+      {"WRAP", 2, buffers(2, 3), 3, {"1 2 3"}, {}, false, 0, true},
       {"SIG_LOST_epochs", 2, monotone, 2, {"1 1"}, {}},
   };
 }
