@@ -1,6 +1,6 @@
 #include "backends/check/race_detector.hpp"
 
-#include <sstream>
+#include <algorithm>
 
 namespace sym::check {
 
@@ -11,23 +11,32 @@ namespace {
 struct AgentNote : fiber::Note {
   Clock clock;  // of others, and of own transfers
   std::uint64_t tick = 1;
+  std::uint64_t released = 0;  // the last tick that others may know
   std::uint64_t lane_epoch = 1;
+  std::uint64_t waits = 0;
+  std::map<int, std::uint64_t> fenced;  // PE -> own transfers so far, at the last fence
+  WeakWait weak;
   std::shared_ptr<const Clock> shared;
 
-  const std::shared_ptr<const Clock>& snapshot() {
-    if (shared == nullptr) shared = std::make_shared<const Clock>(clock);
+  // What the agent does from here on is not before anything that it has released so far. Releases
+  // with nothing between them have one tick, so that who knows of one of them has them all.
+  void move_on() {
+    if (released == tick) ++tick;
+  }
+  std::uint64_t release() { return released = tick; }
+  const std::shared_ptr<const Clock>& snapshot(AgentId agent, Clock::Pool& pool) {
+    if (shared == nullptr) {
+      clock.set_tick(agent, tick);  // as others will know it: then clocks can be alike
+      clock.share(pool);
+      shared = std::make_shared<const Clock>(clock);
+    }
     return shared;
   }
 };
 
-// What a signal, a launch or a barrier carries to whoever acquires it.
-struct ReleaseNote : fiber::Note {
-  std::shared_ptr<const Clock> clock;
-  AgentId agent = 0;
-  std::uint64_t tick = 0;
-  int to_pe = -1;             // signals: the PE that fences count for
-  std::uint64_t fenced = 0;   // ... and how many transfers to it they cover
-  std::uint64_t payload = 0;  // put_signal: the pe_order of its own put
+// The two accesses of a payload transfer.
+struct AccessPair {
+  Access read, write;
 };
 
 // Kept with a payload transfer: what happens before it.
@@ -39,7 +48,7 @@ struct TransferNote : fiber::Note {
   AccessRef read, write;
 };
 
-AgentNote& note_of(fiber::Agent& agent) { return static_cast<AgentNote&>(*agent.note); }
+AgentNote& note_of(const fiber::Agent& agent) { return static_cast<AgentNote&>(*agent.note); }
 
 // Whether `x` is complete for somebody whose clock is `clock`, beside what it did itself.
 bool known(const Access& x, const Clock& clock) {
@@ -57,20 +66,6 @@ bool lane_by_lane(const Access& a, const Access& b) {
          a.bytes.element == b.bytes.element && a.piece == b.piece;
 }
 
-std::string where(const Access& access) {
-  std::ostringstream text;
-  text << (access.write ? "write" : "read ") << "  PE " << access.pe;
-  if (access.block >= 0) {
-    text << " block " << access.block << "  launch " << access.launch << " (" << access.launch_name
-         << ")";
-  } else {
-    text << " host";
-  }
-  text << "  " << to_string(access.verb) << (access.order != 0 ? ", in flight" : "");
-  if (access.site.line != 0) text << "  " << access.site.file << ":" << access.site.line;
-  return text.str();
-}
-
 Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write) {
   Access access;
   access.agent = agent.id;
@@ -81,6 +76,8 @@ Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write
   access.site = agent.step.site;
   access.pe = agent.pe;
   access.block = agent.block;
+  access.queue = agent.queue;
+  access.stream = agent.stream;
   access.launch = agent.launch;
   access.launch_name = agent.launch_name;
   return access;
@@ -95,10 +92,12 @@ void RaceDetector::synced(fiber::Agent& agent) { ++note_of(agent).lane_epoch; }
 void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) {
   ++accesses_;
   AgentNote& mine = note_of(agent);
+  mine.move_on();
   auto access = std::make_shared<Access>(describe(agent, bytes, write));
   access->tick = mine.tick;
   access->lane_epoch = mine.lane_epoch;
   access->atomic = atomic;
+  if (!write && bytes.space == fiber::Bytes::scratch_space) check_written(agent, *access);
   const auto ordered = [&](const Access& earlier) {
     if (earlier.agent == agent.id && earlier.order == 0) {
       return earlier.lane_epoch < mine.lane_epoch || lane_by_lane(earlier, *access);
@@ -119,25 +118,23 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   fiber::Agent& agent = *transfer.issuer;
   AgentNote& mine = note_of(agent);
   const auto to_pe = agent.to_pe.find(transfer.target());
-  const std::uint64_t fenced = to_pe == agent.to_pe.end() ? 0 : to_pe->second.fenced;
+  std::uint64_t fenced = to_pe == agent.to_pe.end() ? 0 : to_pe->second.fenced;
+  const auto fence = mine.fenced.find(transfer.target());
+  // Nobody need hear of a fence when a quiet has completed all that it orders.
+  if (fence == mine.fenced.end() || fence->second <= mine.clock.quiet(agent.id)) fenced = 0;
   if (transfer.kind == fiber::Transfer::Kind::signal) {
-    auto note = std::make_shared<ReleaseNote>();
-    note->clock = mine.snapshot();
-    note->agent = agent.id;
-    note->tick = mine.tick++;
-    note->to_pe = transfer.target();
-    note->fenced = fenced;
-    note->payload = transfer.payload != nullptr ? transfer.payload->pe_order : 0;
-    transfer.note = note;
+    issued_signal(transfer, fenced);
     return;
   }
   auto note = std::make_shared<TransferNote>();
-  note->clock = mine.snapshot();
-  note->tick = mine.tick++;  // what the agent accesses from here on is not before the transfer
+  note->clock = mine.snapshot(agent.id, pool_);
+  note->tick = mine.release();  // what the agent accesses from here on is not before the transfer
   note->lane_epoch = mine.lane_epoch;
   const bool ordered = transfer.kind != fiber::Transfer::Kind::get && !transfer.packet;
   note->fenced = ordered ? fenced : 0;
-  auto access = describe(agent, transfer.src, false);
+  auto pair = std::make_shared<AccessPair>();
+  Access& access = pair->read;
+  access = describe(agent, transfer.src, false);
   access.tick = note->tick;
   access.lane_epoch = mine.lane_epoch;
   access.order = transfer.order;
@@ -145,11 +142,66 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
     access.to_pe = transfer.target();
     access.pe_order = transfer.pe_order;
   }
-  note->read = std::make_shared<const Access>(access);
-  access.write = true;
-  access.bytes = transfer.dst;
-  note->write = std::make_shared<const Access>(access);
+  pair->write = access;
+  pair->write.write = true;
+  pair->write.bytes = transfer.dst;
+  note->read = AccessRef(pair, &pair->read);
+  note->write = AccessRef(pair, &pair->write);
   transfer.note = note;
+}
+
+void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced) {
+  const fiber::Agent& agent = *transfer.issuer;
+  AgentNote& mine = note_of(agent);
+  auto note = std::make_shared<ReleaseNote>();
+  note->clock = mine.snapshot(agent.id, pool_);
+  note->agent = agent.id;
+  note->tick = mine.release();
+  note->to_pe = transfer.target();
+  note->fenced = fenced;
+  note->payload = transfer.payload != nullptr ? transfer.payload->pe_order : 0;
+  note->pe_order = transfer.pe_order;
+  note->order = transfer.order;
+  note->amount = transfer.amount;
+  note->sets = transfer.sets;
+  note->site = transfer.step.site;
+  note->pe = agent.pe;
+  note->launch = agent.launch;
+  transfer.note = note;
+  if (transfer.word->note == nullptr) {
+    auto made = std::make_unique<Counted>(transfer.word->value);
+    counted_.push_back(made.get());
+    transfer.word->note = std::move(made);
+  }
+  Counted& counted = static_cast<Counted&>(*transfer.word->note);
+  if (transfer.step.verb == fiber::Verb::post) check_post(agent, transfer, counted);
+  look_again_ |= counted.issued(note, foresight_);
+}
+
+// A flag holds one post: the one before must have been taken, and this queue must know.
+void RaceDetector::check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
+                              const Counted& counted) {
+  const Item* last = counted.last();
+  if (last == nullptr) return;
+  const bool taken = last->taker >= 0 && (last->taker == agent.id ||
+                                          note_of(agent).clock.tick(last->taker) >= last->taken);
+  if (taken || !is_new("post", last->signal->site, transfer.step.site)) return;
+  const std::string why =
+      last->taker < 0 ? "the post before it may still be there, and two posts leave one flag"
+                      : "the post before it has been taken, but nothing says so to this queue";
+  const std::string fix = "let the taker post a flag back, and take that before posting again";
+  fiber::Finding finding;
+  finding.kind = "post";
+  finding.text = "POST the flag of slot " + std::to_string(transfer.word_id.slot) + " at PE " +
+                 std::to_string(transfer.word_id.pe) + " has not been taken\n  at     " +
+                 engine_->describe(agent) + "\n  why    " + why + "\n  fix    " + fix;
+  finding.why = why;
+  finding.fix = fix;
+  finding.places = {{"post", agent.pe, -1, agent.queue, agent.launch, agent.launch_name,
+                     transfer.step.verb, transfer.step.site},
+                    {"post", last->signal->pe, -1, agent.queue, last->signal->launch, "",
+                     transfer.step.verb, last->signal->site}};
+  engine_->report(std::move(finding));
 }
 
 void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes,
@@ -193,106 +245,111 @@ void RaceDetector::destination_written(fiber::Transfer& transfer, const fiber::B
 std::shared_ptr<const fiber::Note> RaceDetector::release(fiber::Agent& agent) {
   AgentNote& mine = note_of(agent);
   auto note = std::make_shared<ReleaseNote>();
-  note->clock = mine.snapshot();
+  note->clock = mine.snapshot(agent.id, pool_);
   note->agent = agent.id;
-  note->tick = mine.tick++;
+  note->tick = mine.release();
   return note;
 }
 
 void RaceDetector::acquire(fiber::Agent& agent, const std::shared_ptr<const fiber::Note>& note) {
   if (note == nullptr) return;
-  const auto& released = static_cast<const ReleaseNote&>(*note);
   AgentNote& mine = note_of(agent);
-  mine.clock.join(*released.clock);
-  mine.clock.set_tick(released.agent, released.tick);
-  if (released.to_pe >= 0 && (released.fenced > 0 || released.payload > 0)) {
-    Completed& completed = mine.clock.completed_for(released.agent, released.to_pe);
-    completed.add_prefix(released.fenced);
-    if (released.payload > 0) completed.add(released.payload);
-  }
+  mine.move_on();
+  take(mine.clock, static_cast<const ReleaseNote&>(*note));
   mine.shared = nullptr;
 }
 
-void RaceDetector::fenced(fiber::Agent&, int) {}  // the engine counts what a fence covers
+void RaceDetector::waited(fiber::Agent& agent, fiber::Word& word, std::uint64_t value, int shift,
+                          bool consume) {
+  AgentNote& mine = note_of(agent);
+  mine.move_on();
+  const Counted::Wait wait{agent.id, ++mine.waits, mine.tick, value, shift, consume};
+  if (word.note == nullptr || (word.counts && value == 0)) return;  // packets prove themselves
+  Counted::Taken taken = static_cast<Counted&>(*word.note).waited(mine.clock, wait, foresight_);
+  mine.shared = nullptr;
+  if (!taken.unknown.empty() || taken.nothing_new) {
+    mine.weak = {agent.step.verb, agent.step.site, value, std::move(taken.unknown),
+                 taken.nothing_new};
+  } else {
+    mine.weak = {};
+  }
+}
+
+void RaceDetector::fenced(fiber::Agent& agent, int pe) { note_of(agent).fenced[pe] = agent.issued; }
 
 void RaceDetector::completed(fiber::Agent& agent) {
   AgentNote& mine = note_of(agent);
   if (mine.clock.quiet(agent.id) == agent.issued) return;
+  mine.move_on();
   mine.clock.set_quiet(agent.id, agent.issued);
   mine.clock.forget_transfers(agent.id);
   mine.shared = nullptr;
 }
 
-void RaceDetector::freed(const fiber::Bytes& bytes) { shadow_.forget(bytes.pe, bytes.space); }
+// Whatever was is ordered before whatever comes, so nothing of it can race any more.
+void RaceDetector::settled() {
+  most_bytes_ = std::max(most_bytes_, bytes());
+  shadow_.clear();
+  for (Counted* counted : counted_) counted->settle();
+}
 
-std::string RaceDetector::why_unordered(const Access& earlier, const Access& later) const {
-  std::ostringstream text;
-  if (pieces_apart(earlier, later)) {
-    text
-        << "two pieces of one warps() touch the same memory and are unordered: let each write only "
-           "what no other touches";
-  } else if (later.order != 0 && earlier.order == 0 && earlier.agent == later.agent) {
-    text
-        << "the block's own " << to_string(later.verb)
-        << " was still under way; quiet() completes it before its source or destination is touched";
-  } else if (earlier.order != 0 && earlier.pe == later.pe && earlier.block != later.block) {
-    text << "the transfer may still be under way: its block has not called quiet() since, and the "
-            "end of a "
-            "launch completes nothing";
-  } else if (earlier.order != 0 && earlier.agent == later.agent) {
-    text << "the block's own " << to_string(earlier.verb)
-         << " may still be under way; quiet() completes it"
-         << (later.order != 0 && earlier.to_pe >= 0
-                 ? ", fence(" + std::to_string(earlier.to_pe) + ") orders it"
-                 : "");
-  } else if (earlier.order != 0) {
-    text << "PE " << later.pe << " has acquired nothing that covers this "
-         << to_string(earlier.verb) << ": let its issuer call "
-         << (earlier.to_pe >= 0 ? "fence(" + std::to_string(earlier.to_pe) + ") or "
-                                : std::string())
-         << "quiet() before the signal, or carry it in a put_signal, and wait for that signal";
-  } else if (earlier.pe == later.pe && earlier.block != later.block) {
-    text << "different blocks of one PE: a barrier among blocks of equal index orders neither; let "
-            "each "
-            "block touch only its own parts, or signal between them";
-  } else {
-    text << "no signal from PE " << earlier.pe << " after its access has been acquired by PE "
-         << later.pe << " before this one: a barrier or a signal is missing between them";
-  }
-  return text.str();
+void RaceDetector::check_written(const fiber::Agent& agent, const Access& access) {
+  if (shadow_.written(access.bytes, agent.launch)) return;
+  if (!is_new("uninitialised", access.site, access.site)) return;
+  const std::string why = "scratch holds nothing defined when a launch begins";
+  const std::string fix = "write every element before it is read";
+  fiber::Finding finding;
+  finding.kind = "uninitialised-read";
+  const std::size_t begin = access.bytes.begin % fiber::Bytes::scratch_stride;
+  finding.text = "UNINITIALISED READ  " + std::string(to_string(access.verb)) +
+                 " of scratch bytes [" + std::to_string(begin) + ", " +
+                 std::to_string(begin + access.bytes.size) +
+                 "), of which this launch has written none or a part\n  at     " +
+                 engine_->describe(agent) + "\n  why    " + why + "\n  fix    " + fix;
+  finding.why = why;
+  finding.fix = fix;
+  finding.places = {place_of(access, "read")};
+  engine_->report(std::move(finding));
+}
+
+bool RaceDetector::is_new(const char* kind, const Site& earlier, const Site& later) {
+  const auto text = [](const Site& site) { return " " + (site.file + std::to_string(site.line)); };
+  std::string one = text(earlier);
+  std::string other = text(later);
+  if (other < one) std::swap(one, other);  // either may come first
+  return reported_.insert(kind + one + other).second;
 }
 
 void RaceDetector::report_race(const Access& earlier, const Access& later,
                                const fiber::Bytes& bytes) {
-  std::ostringstream key;
-  key << "race " << earlier.site.file << earlier.site.line << later.site.file << later.site.line;
-  if (!reported_.insert(key.str()).second) return;
-  std::ostringstream text;
-  text << "RACE  " << to_string(earlier.verb) << " vs " << to_string(later.verb) << "  "
-       << engine_->memory().name(bytes.space) << " of PE " << bytes.pe;
+  if (!is_new("race", earlier.site, later.site)) return;
+  std::string memory = engine_->memory().name(bytes.space) + " of PE " + std::to_string(bytes.pe);
   if (bytes.space != fiber::Bytes::local_space) {
     const std::size_t begin = bytes.space == fiber::Bytes::scratch_space
                                   ? bytes.begin % fiber::Bytes::scratch_stride
                                   : bytes.begin;
-    text << " bytes [" << begin << ", " << begin + bytes.size << ")";
+    memory += " bytes [" + std::to_string(begin) + ", " + std::to_string(begin + bytes.size) + ")";
   }
-  text << "\n  " << where(earlier) << "\n  " << where(later) << "\n  why    "
-       << why_unordered(earlier, later);
-  engine_->report({"race", text.str()});
+  const fiber::Agent& agent = *engine_->agents()[static_cast<std::size_t>(later.agent)];
+  engine_->report(race_finding(earlier, later, memory, note_of(agent).weak));
 }
 
 void RaceDetector::report_missing_sync(const Access& earlier, const Access& later) {
-  std::ostringstream key;
-  key << "sync " << earlier.site.file << earlier.site.line << later.site.file << later.site.line;
-  if (!reported_.insert(key.str()).second) return;
-  std::ostringstream text;
-  const bool every_lane = earlier.bytes.element == 0 || later.bytes.element == 0;
-  text << "MISSING SYNC  " << to_string(earlier.verb) << " then " << to_string(later.verb)
-       << " of one block touch the same memory "
-       << (every_lane ? "and every lane reads it" : "as different ranges or element types")
-       << "\n  " << where(earlier) << "\n  " << where(later)
-       << "\n  why    the block's lanes are unordered between them; call sync()";
-  engine_->report({"missing-sync", text.str()});
+  if (is_new("sync", earlier.site, later.site))
+    engine_->report(missing_sync_finding(earlier, later));
+}
+
+std::size_t RaceDetector::bytes() const {
+  constexpr std::size_t cell = sizeof(Access) + 160;  // with its part of a tree
+  std::size_t all = shadow_.ranges() * cell + pool_.bytes();
+  for (const Counted* counted : counted_) all += counted->bytes();
+  for (const auto& agent : engine_->agents()) {
+    if (agent->note == nullptr) continue;  // nobody looks on
+    const Clock& clock = note_of(*agent).clock;
+    all += sizeof(AgentNote) + clock.chunks().size() * sizeof(Clock::ChunkRef) +
+           clock.entries().size() * sizeof(Clock::Entry);
+  }
+  return all;
 }
 
 }  // namespace sym::check

@@ -1,18 +1,28 @@
 // RaceDetector: an observer of the engine that decides, for every pair of conflicting accesses of a
 // run, whether one happens before the other under the memory model of core/block.hpp. Exact for the
 // first pair on each byte range of the run; independent of which order the run happened to take.
+//
+// What a wait acquires may depend on signals that are issued after it
+// (backends/check/counting.hpp). When a run has shown that, look_again() says so: make the same run
+// again, under the same schedule, with a new detector and the same Foresight, and take that run's
+// findings.
 #pragma once
 
 #include <set>
 #include <string>
+#include <vector>
 
+#include "backends/check/counting.hpp"
+#include "backends/check/race_report.hpp"
 #include "backends/check/shadow.hpp"
 
 namespace sym::check {
 
 class RaceDetector : public fiber::Observer {
  public:
-  explicit RaceDetector(fiber::Engine*& engine) : engine_(engine) {}
+  explicit RaceDetector(fiber::Engine*& engine) : engine_(engine), foresight_(own_) {}
+  RaceDetector(fiber::Engine*& engine, Foresight& foresight)
+      : engine_(engine), foresight_(foresight) {}
 
   void agent_made(fiber::Agent& agent) override;
   void access(fiber::Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) override;
@@ -22,22 +32,40 @@ class RaceDetector : public fiber::Observer {
   void destination_written(fiber::Transfer& transfer, const fiber::Bytes& bytes) override;
   std::shared_ptr<const fiber::Note> release(fiber::Agent& agent) override;
   void acquire(fiber::Agent& agent, const std::shared_ptr<const fiber::Note>& note) override;
+  void waited(fiber::Agent& agent, fiber::Word& word, std::uint64_t value, int shift,
+              bool consume) override;
   void fenced(fiber::Agent& agent, int pe) override;
   void completed(fiber::Agent& agent) override;
-  void freed(const fiber::Bytes& bytes) override;
+  void settled() override;
+  void freed(const fiber::Bytes& bytes) override { shadow_.forget(bytes.pe, bytes.space); }
 
   std::size_t accesses() const { return accesses_; }
+  // Some wait might have counted a signal that came later and that this detector did not know of.
+  bool look_again() const { return look_again_; }
+  // What clocks, shadow and signals take now, about; and the most that they took at a settled().
+  std::size_t bytes() const;
+  std::size_t most_bytes() const { return std::max(most_bytes_, bytes()); }
 
  private:
+  void issued_signal(fiber::Transfer& transfer, std::uint64_t fenced);
+  void check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
+                  const Counted& counted);
+  void check_written(const fiber::Agent& agent, const Access& access);
   void transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes, bool write);
   void report_race(const Access& earlier, const Access& later, const fiber::Bytes& where);
   void report_missing_sync(const Access& earlier, const Access& later);
-  std::string why_unordered(const Access& earlier, const Access& later) const;
+  bool is_new(const char* kind, const Site& earlier, const Site& later);
 
   fiber::Engine*& engine_;
+  Foresight own_;  // of a run that is not made again
+  Foresight& foresight_;
+  bool look_again_ = false;
   Shadow shadow_;
+  Clock::Pool pool_;
+  std::vector<Counted*> counted_;   // those of all words
   std::set<std::string> reported_;  // one finding for each pair of op sites
   std::size_t accesses_ = 0;
+  std::size_t most_bytes_ = 0;
 };
 
 }  // namespace sym::check

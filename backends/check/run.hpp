@@ -63,9 +63,11 @@ struct CheckReport {
   // their seed alone.
   std::vector<std::uint32_t> decisions;
   PctBound pct;
-  bool incomplete = false;       // a budget ended the run: nothing is known of the rest
-  std::string not_reached;       // then: who was where
-  std::uint64_t executions = 1;  // of exhaustive
+  bool incomplete = false;         // a budget ended the run: nothing is known of the rest
+  std::string not_reached;         // then: who was where
+  std::uint64_t executions = 1;    // of exhaustive
+  std::size_t detector_bytes = 0;  // the most that race detection took, about
+  bool look_again = false;         // the race detector's: see race_detector.hpp
   // Clean, as far as it went: see `incomplete`.
   bool clean() const { return findings.empty(); }
   // Every finding, one after the other; empty if there is none.

@@ -1,7 +1,5 @@
 #include "backends/check/shadow.hpp"
 
-#include <algorithm>
-
 namespace sym::check {
 
 // Makes `at` a boundary between cells.
@@ -13,6 +11,37 @@ void Shadow::split(Ranges& ranges, std::size_t at) {
   Cell right = cell->second;
   cell->second.end = at;
   ranges.emplace_hint(next, at, std::move(right));
+}
+
+// The first cell of the bytes, or of what follows them; no cell lies across one of their ends.
+Shadow::At Shadow::begin_at(Ranges& ranges, const fiber::Bytes& bytes) {
+  const auto cell = ranges.lower_bound(bytes.begin);
+  const bool whole =
+      cell != ranges.end() && cell->first == bytes.begin && cell->second.end == bytes.end();
+  if (whole) return cell;  // the usual case: the same range as before
+  split(ranges, bytes.begin);
+  split(ranges, bytes.end());
+  return ranges.lower_bound(bytes.begin);
+}
+
+// Puts a cell at `at`, unless `cell` is there, for what has not been touched so far.
+void Shadow::fill_gap(Ranges& ranges, At& cell, std::size_t at, std::size_t end) {
+  if (cell != ranges.end() && cell->first == at) return;
+  const std::size_t gap = cell == ranges.end() ? end : std::min(end, cell->first);
+  cell = ranges.emplace_hint(cell, at, Cell{gap, nullptr, {}});
+}
+
+// The cell, one with that before it if that begins at `first` or later and says the same.
+Shadow::At Shadow::merged(Ranges& ranges, At cell, std::size_t first) {
+  if (cell->first <= first) return cell;
+  const auto before = std::prev(cell);
+  const bool same = before->second.end == cell->first &&
+                    before->second.write == cell->second.write &&
+                    before->second.reads == cell->second.reads;
+  if (!same) return cell;
+  before->second.end = cell->second.end;
+  ranges.erase(cell);
+  return before;
 }
 
 // Whether two pieces of the reader's warps() have read already: no other piece could write without
@@ -29,42 +58,21 @@ bool Shadow::stood_for(const Access& access, const std::vector<AccessRef>& reads
   return false;
 }
 
-void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access,
-                    const std::function<bool(const Access&)>& ordered,
-                    const std::function<void(const Access&)>& conflict) {
-  if (bytes.size == 0) return;
-  Ranges& ranges = spaces_[{bytes.pe, bytes.space}];
-  split(ranges, bytes.begin);
-  split(ranges, bytes.end());
+bool Shadow::written(const fiber::Bytes& bytes, int launch) const {
+  const auto space = spaces_.find({bytes.pe, bytes.space});
+  if (space == spaces_.end()) return bytes.size == 0;
   std::size_t at = bytes.begin;
-  auto cell = ranges.lower_bound(at);
+  auto cell = space->second.upper_bound(at);
+  if (cell != space->second.begin()) --cell;
   while (at < bytes.end()) {
-    if (cell == ranges.end() || cell->first > at) {  // untouched so far
-      const std::size_t end =
-          cell == ranges.end() ? bytes.end() : std::min(bytes.end(), cell->first);
-      cell = ranges.emplace_hint(cell, at, Cell{end, nullptr, {}});
-    }
-    Cell& here = cell->second;
-    const auto check = [&](const AccessRef& earlier) {
-      if (earlier == nullptr || (earlier->atomic && access->atomic)) return;
-      conflict(*earlier);
-    };
-    check(here.write);
-    if (access->write) {
-      for (const AccessRef& read : here.reads) check(read);
-      here.write = access;
-      here.reads.clear();
-    } else {
-      // A read that happens before this one needs no memory: whoever is after this one is after it.
-      std::erase_if(here.reads, [&](const AccessRef& read) { return ordered(*read); });
-      if (!stood_for(*access, here.reads)) here.reads.push_back(access);
-    }
-    at = here.end;
+    const bool here = cell != space->second.end() && cell->first <= at && cell->second.end > at;
+    if (!here || cell->second.write == nullptr || cell->second.write->launch != launch)
+      return false;
+    at = cell->second.end;
     ++cell;
   }
+  return true;
 }
-
-void Shadow::forget(int pe, int space) { spaces_.erase({pe, space}); }
 
 std::size_t Shadow::ranges() const {
   std::size_t total = 0;

@@ -2,11 +2,11 @@
 // number of distinct ranges, not of bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/check/clock.hpp"
@@ -30,6 +30,8 @@ struct Access {
   Site site;
   int pe = 0;
   int block = 0;
+  int queue = -1;  // an operation of this queue, and no block
+  int stream = 0;
   int launch = 0;
   const char* launch_name = "";
 };
@@ -45,10 +47,13 @@ class Shadow {
   // Records `access` over `bytes`, and calls `conflict` for each earlier access that touches one of
   // them, where one of the two writes (and not both are atomic). `ordered(earlier)` says whether
   // the earlier access happens before this one; those that do and are superseded are forgotten.
-  void record(const fiber::Bytes& bytes, const AccessRef& access,
-              const std::function<bool(const Access&)>& ordered,
-              const std::function<void(const Access&)>& conflict);
-  void forget(int pe, int space);
+  template <class Ordered, class Conflict>
+  void record(const fiber::Bytes& bytes, const AccessRef& access, const Ordered& ordered,
+              const Conflict& conflict);
+  // Whether every byte has been written in the launch.
+  bool written(const fiber::Bytes& bytes, int launch) const;
+  void forget(int pe, int space) { spaces_.erase({pe, space}); }
+  void clear() { spaces_.clear(); }
   std::size_t ranges() const;
 
  private:
@@ -58,9 +63,41 @@ class Shadow {
     std::vector<AccessRef> reads;
   };
   using Ranges = std::map<std::size_t, Cell>;
+  using At = Ranges::iterator;
   static bool stood_for(const Access& access, const std::vector<AccessRef>& reads);
   static void split(Ranges& ranges, std::size_t at);
+  static At begin_at(Ranges& ranges, const fiber::Bytes& bytes);
+  static void fill_gap(Ranges& ranges, At& cell, std::size_t at, std::size_t end);
+  static At merged(Ranges& ranges, At cell, std::size_t first);
   std::map<std::pair<int, int>, Ranges> spaces_;  // (PE, space)
 };
+
+template <class Ordered, class Conflict>
+void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access, const Ordered& ordered,
+                    const Conflict& conflict) {
+  if (bytes.size == 0) return;
+  Ranges& ranges = spaces_[{bytes.pe, bytes.space}];
+  auto cell = begin_at(ranges, bytes);
+  std::size_t at = bytes.begin;
+  const auto check = [&](const AccessRef& earlier) {
+    if (earlier != nullptr && !(earlier->atomic && access->atomic)) conflict(*earlier);
+  };
+  while (at < bytes.end()) {
+    fill_gap(ranges, cell, at, bytes.end());
+    Cell& here = cell->second;
+    check(here.write);
+    if (access->write) {
+      for (const AccessRef& read : here.reads) check(read);
+      here.write = access;
+      here.reads.clear();
+    } else {
+      // A read that happens before this one needs no memory: whoever is after this one is after it.
+      std::erase_if(here.reads, [&](const AccessRef& read) { return ordered(*read); });
+      if (!stood_for(*access, here.reads)) here.reads.push_back(access);
+    }
+    at = here.end;
+    cell = std::next(merged(ranges, cell, bytes.begin));
+  }
+}
 
 }  // namespace sym::check

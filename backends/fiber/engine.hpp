@@ -25,7 +25,7 @@
 
 namespace sym::fiber {
 
-// What an observer keeps with an agent, a transfer or a signal.
+// What an observer keeps with an agent, a transfer, a signal or a word.
 struct Note {
   virtual ~Note() = default;
 };
@@ -60,6 +60,7 @@ struct Word {
   bool reaches(std::uint64_t shown, std::uint64_t target, int shift) const {
     return counts ? shown >= target : has_come(shown, target, shift);
   }
+  std::unique_ptr<Note> note;
 };
 
 // Where a word is: for reports and as a key.
@@ -189,8 +190,13 @@ class Observer {
   // What the agent has done and seen so far, for somebody who will acquire it.
   virtual std::shared_ptr<const Note> release(Agent&) { return nullptr; }
   virtual void acquire(Agent&, const std::shared_ptr<const Note>&) {}
+  // A wait for a word to come to `value`, after the shift, is over, or a test has seen that value:
+  // the observer decides what is acquired. `consume`: the word has one waiter, which counts on.
+  virtual void waited(Agent&, Word&, std::uint64_t /*value*/, int /*shift*/, bool /*consume*/) {}
   virtual void fenced(Agent&, int /*pe*/) {}
   virtual void completed(Agent&) {}  // everything the agent issued has been delivered
+  // All hosts meet, nothing runs and nothing is under way: all that was is before all to come.
+  virtual void settled() {}
   virtual void freed(const Bytes& /*on one PE*/) {}
   // The agent goes on because the word, shifted, is at least `need` (0: it only looks). `counted`:
   // what arrives later changes nothing for it. Called when the wait ends, before it acquires.

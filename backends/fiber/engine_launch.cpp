@@ -237,6 +237,7 @@ void Engine::host_barrier(Agent& host, const std::string& what, bool complete) {
     ++barrier_.epoch;
     barrier_.arrived = 0;
     for (auto& text : barrier_.what) text.clear();
+    if (complete && observer_ != nullptr) observer_->settled();
     // Others may go on to the next barrier before the last to be woken here looks.
     if (observer_ != nullptr) barrier_.note = observer_->release(*barrier_.meeting);
     for (int other = 0; other < options_.pes; ++other) check_host(other);

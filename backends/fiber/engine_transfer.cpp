@@ -269,27 +269,28 @@ void Engine::wait(const std::vector<Want>& wants) {
   }
 }
 
-// What the wait counted, and no more: the arrivals up to the first that satisfies it.
+// The wait is over: the observer decides what it acquires, and what has arrived is no news any
+// more, up to the first that satisfies it.
 void Engine::acquire(Agent& agent, const Want& want) {
   Word& word = this->word(want.id);
-  std::size_t taken = 0;
-  for (const Word::Arrival& arrival : word.arrivals) {
-    if (observer_ != nullptr) observer_->acquire(agent, arrival.note);
-    ++taken;
-    if (word.reaches(arrival.value, want.value, want.shift)) break;
+  if (observer_ != nullptr) {
+    observer_->waited(agent, word, want.value, want.shift, want.consume);
   }
-  if (want.consume) {
-    changed();
-    word.arrivals.erase(word.arrivals.begin(),
-                        word.arrivals.begin() + static_cast<std::ptrdiff_t>(taken));
-  }
+  if (!want.consume) return;
+  changed();
+  const auto counted =
+      std::find_if(word.arrivals.begin(), word.arrivals.end(), [&](const Word::Arrival& arrival) {
+        return word.reaches(arrival.value, want.value, want.shift);
+      });
+  word.arrivals.erase(word.arrivals.begin(),
+                      counted == word.arrivals.end() ? counted : std::next(counted));
 }
 
 std::uint64_t Engine::test(const WordId& id) {
   Word& word = this->word(id);
   if (observer_ != nullptr) {
     observer_->word_read(*current_, id, 0, 0, false);
-    for (const Word::Arrival& arrival : word.arrivals) observer_->acquire(*current_, arrival.note);
+    observer_->waited(*current_, word, word.value, 0, false);
   }
   return word.value;
 }

@@ -171,8 +171,7 @@ std::vector<Program> ordering_programs() {
        2,
        one_launch<OneCounter>,
        {"put_signal", "transform"},
-       "",
-       Found::by_worst}};
+       ""}};
 }
 
 }  // namespace sym::caught
