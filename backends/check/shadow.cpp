@@ -37,7 +37,7 @@ Shadow::At Shadow::merged(Ranges& ranges, At cell, std::size_t first) {
   const auto before = std::prev(cell);
   const bool same = before->second.end == cell->first &&
                     before->second.write == cell->second.write &&
-                    before->second.reads == cell->second.reads;
+                    before->second.since == cell->second.since;
   if (!same) return cell;
   before->second.end = cell->second.end;
   ranges.erase(cell);
@@ -47,11 +47,11 @@ Shadow::At Shadow::merged(Ranges& ranges, At cell, std::size_t first) {
 // Whether two pieces of the reader's warps() have read already: no other piece could write without
 // a conflict with one of them, and whoever comes after the warps() comes after all its pieces. So
 // what thousands of pieces read is kept twice.
-bool Shadow::stood_for(const Access& access, const std::vector<AccessRef>& reads) {
+bool Shadow::stood_for(const Access& access, const std::vector<AccessRef>& since) {
   const Access* first = nullptr;
-  if (access.piece == 0 || access.order != 0) return false;
-  for (const AccessRef& read : reads) {
-    if (read->order != 0 || !pieces_apart(*read, access)) continue;
+  if (access.piece == 0 || access.order != 0 || access.atomic) return false;
+  for (const AccessRef& read : since) {
+    if (read->order != 0 || read->atomic || !pieces_apart(*read, access)) continue;
     if (first != nullptr && first->piece != read->piece) return true;
     first = read.get();
   }

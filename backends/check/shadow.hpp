@@ -42,11 +42,18 @@ inline bool pieces_apart(const Access& a, const Access& b) {
   return a.agent == b.agent && a.lane_epoch == b.lane_epoch && a.piece != b.piece;
 }
 
+// Of two that touch the same bytes.
+inline bool conflicting(const Access& a, const Access& b) {
+  if (a.atomic && b.atomic) return a.bytes.begin != b.bytes.begin || a.bytes.size != b.bytes.size;
+  return a.write || b.write;
+}
+
 class Shadow {
  public:
   // Records `access` over `bytes`, and calls `conflict` for each earlier access that touches one of
-  // them, where one of the two writes (and not both are atomic). `ordered(earlier)` says whether
-  // the earlier access happens before this one; those that do and are superseded are forgotten.
+  // them, where one of the two writes (and not both are atomic, on the very same bytes).
+  // `ordered(earlier)` says whether the earlier access happens before this one; those that do and
+  // are superseded are forgotten.
   template <class Ordered, class Conflict>
   void record(const fiber::Bytes& bytes, const AccessRef& access, const Ordered& ordered,
               const Conflict& conflict);
@@ -59,12 +66,12 @@ class Shadow {
  private:
   struct Cell {
     std::size_t end = 0;
-    AccessRef write;
-    std::vector<AccessRef> reads;
+    AccessRef write;               // the last that is no atomic
+    std::vector<AccessRef> since;  // reads and atomics
   };
   using Ranges = std::map<std::size_t, Cell>;
   using At = Ranges::iterator;
-  static bool stood_for(const Access& access, const std::vector<AccessRef>& reads);
+  static bool stood_for(const Access& access, const std::vector<AccessRef>& since);
   static void split(Ranges& ranges, std::size_t at);
   static At begin_at(Ranges& ranges, const fiber::Bytes& bytes);
   static void fill_gap(Ranges& ranges, At& cell, std::size_t at, std::size_t end);
@@ -79,21 +86,23 @@ void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access, const Or
   Ranges& ranges = spaces_[{bytes.pe, bytes.space}];
   auto cell = begin_at(ranges, bytes);
   std::size_t at = bytes.begin;
-  const auto check = [&](const AccessRef& earlier) {
-    if (earlier != nullptr && !(earlier->atomic && access->atomic)) conflict(*earlier);
-  };
   while (at < bytes.end()) {
     fill_gap(ranges, cell, at, bytes.end());
     Cell& here = cell->second;
-    check(here.write);
-    if (access->write) {
-      for (const AccessRef& read : here.reads) check(read);
+    if (here.write != nullptr) conflict(*here.write);
+    for (const AccessRef& earlier : here.since) {
+      if (conflicting(*earlier, *access)) conflict(*earlier);
+    }
+    if (access->write && !access->atomic) {
       here.write = access;
-      here.reads.clear();
+      here.since.clear();
     } else {
-      // A read that happens before this one needs no memory: whoever is after this one is after it.
-      std::erase_if(here.reads, [&](const AccessRef& read) { return ordered(*read); });
-      if (!stood_for(*access, here.reads)) here.reads.push_back(access);
+      // One of a kind that happens before this one needs no memory: whoever is after this one is
+      // after it.
+      std::erase_if(here.since, [&](const AccessRef& earlier) {
+        return earlier->atomic == access->atomic && ordered(*earlier);
+      });
+      if (!stood_for(*access, here.since)) here.since.push_back(access);
     }
     at = here.end;
     cell = std::next(merged(ranges, cell, bytes.begin));

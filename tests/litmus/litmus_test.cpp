@@ -21,6 +21,19 @@ struct Found {
   check::CheckReport report;
 };
 
+// A finding but for what its execution alone decides: of a race, which access came first, which of
+// the PEs that race at these places did so first, and why the other one knows nothing of it.
+std::string what(const fiber::Finding& finding) {
+  if (finding.kind != "race") return finding.text;
+  std::set<std::string> places;
+  for (const fiber::Place& place : finding.places) {
+    places.insert(place.role + " " + to_string(place.verb) + ":" + std::to_string(place.site.line));
+  }
+  std::string text = finding.kind;
+  for (const std::string& place : places) text += ", " + place;
+  return text;
+}
+
 // What one execution came to.
 std::string outcome_of(const fiber::Engine& engine, const Row& row, const Seen& seen) {
   for (const fiber::Finding& finding : engine.findings()) {
@@ -52,7 +65,7 @@ Found explored(const Row& row, How effort) {
     found.outcomes.insert(outcome_of(engine, row, seen));
     for (const fiber::Finding& finding : engine.findings()) {
       found.kinds.insert(finding.kind);
-      found.findings.insert(finding.text);
+      found.findings.insert(what(finding));
     }
   };
   const auto program = [&](FiberWorld& world) { row.program(world, seen); };

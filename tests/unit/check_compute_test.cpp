@@ -24,8 +24,8 @@ TEST(ReadVerb, EveryLaneReadsSoOwnWritesNeedASync) {
   EXPECT_THAT(wrong.text, HasSubstr("transform then read of one block"));
   EXPECT_THAT(wrong.text, HasSubstr("every lane reads it"));
   EXPECT_EQ(found([](F& b, const Desk& d) {  // and the other way round
-              (void)b.read(d.counts, 5);
-              b.transform(d.counts, d.counts.all(), Zero{});
+              (void)b.read(d.numbers, 5);
+              b.transform(d.numbers, d.numbers.all(), Zero{});
             })
                 .kinds,
             "missing-sync");

@@ -87,9 +87,11 @@ TEST_F(ShadowTest, NeighboursAndOtherSpacesDoNotTouch) {
 }
 
 TEST_F(ShadowTest, AtomicsConflictWithOthersOnly) {
-  EXPECT_EQ(record(0, 8, true, true), 0);
-  EXPECT_EQ(record(0, 8, true, true), 0);
-  EXPECT_EQ(record(0, 8, false), 1);
+  EXPECT_EQ(record(0, 8, true), 0);
+  EXPECT_EQ(record(0, 8, true, true), 1);
+  EXPECT_EQ(record(0, 8, true, true), 1);  // an atomic does not hide the write before it
+  EXPECT_EQ(record(0, 8, false), 3);
+  EXPECT_EQ(record(0, 4, true, true), 4);  // nor do atomics of two sizes go together
 }
 
 TEST_F(ShadowTest, ForgetsFreedSpaces) {
