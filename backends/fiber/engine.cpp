@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "backends/fiber/deadlock.hpp"
 #include "core/error.hpp"
 
 namespace sym::fiber {
@@ -102,7 +103,7 @@ void Engine::run(const std::function<void(int pe)>& program) {
   const bool stuck = std::any_of(agents_.begin(), agents_.end(), [](const auto& agent) {
     return agent->state != Agent::State::idle;
   });
-  if (stuck && !stopped_) explain_deadlock();
+  if (stuck && !stopped_) report(Deadlock(*this).finding());
 }
 
 Engine::~Engine() = default;
@@ -189,9 +190,10 @@ void Engine::resume(Agent& agent) {
 
 void Engine::pass(const Step& step) {
   current_->step = step;
+  current_->step.site.file = in_tree(step.site.file);
   if (guard_ != nullptr) guard_->mark();
   if (options_.count_sites && step.site.line != 0) {
-    std::string file = step.site.file;
+    std::string file = current_->step.site.file;
     ++statistics_.sites[{file + ":" + std::to_string(step.site.line), to_string(step.verb)}];
   }
 }

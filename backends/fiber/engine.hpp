@@ -18,6 +18,7 @@
 
 #include "backends/fiber/fault.hpp"
 #include "backends/fiber/fiber.hpp"
+#include "backends/fiber/history.hpp"
 #include "backends/fiber/memory.hpp"
 #include "backends/fiber/options.hpp"
 #include "backends/fiber/verb.hpp"
@@ -61,15 +62,7 @@ struct Word {
     return counts ? shown >= target : has_come(shown, target, shift);
   }
   std::unique_ptr<Note> note;
-};
-
-// Where a word is: for reports and as a key.
-struct WordId {
-  int pe = 0;
-  int space = 0;
-  std::size_t index = 0;
-  std::size_t slot = 0;  // row of its table
-  int lane = 0;          // column
+  History history;
 };
 
 struct Agent {
@@ -149,6 +142,10 @@ struct Transfer {
   std::shared_ptr<Note> note;
   std::list<Transfer*>::iterator place;  // among the issuer's outstanding ones
 };
+
+// The file as the tree knows it: without the way there from the build folder, so that texts are the
+// same on every machine. Points into `file`.
+const char* in_tree(const char* file);
 
 class Engine;
 
@@ -313,8 +310,12 @@ class Engine {
   // In which order an agent's warps() run their n pieces; empty: ascending.
   std::vector<std::size_t> piece_order(std::size_t n);
   std::string describe(const Agent& agent) const;
+  Place place_of(const Agent& agent, const std::string& role) const;
+  // Names of a PE's launches that wait behind others of their streams, in order of streams.
+  std::vector<std::string> queued_launches(int pe) const;
 
  private:
+  friend class Deadlock;  // reads everything, once nothing moves
   struct Launch {
     Work work;
     std::shared_ptr<const Note> host;  // what the host had done when it launched
@@ -349,10 +350,6 @@ class Engine {
   void report_livelock();
   void report_exception(const Agent& agent, const std::string& what);
   void report_fault(const Agent& agent, int signal);
-  void explain_deadlock();
-  std::string waiting_for(const Agent& agent) const;
-  std::string who_could_post(const WordId& id, const Word& word) const;
-  std::string who_could_signal(const Agent& agent, const WordId& id, const Word& word) const;
 
   EngineOptions options_;
   Policy& policy_;

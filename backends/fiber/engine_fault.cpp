@@ -5,6 +5,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "backends/fiber/deadlock.hpp"
 #include "backends/fiber/engine.hpp"
 
 namespace sym::fiber {
@@ -144,6 +145,7 @@ void Engine::report_livelock() {
   finding.kind = "livelock";
   finding.why =
       "nothing is in flight, and those who could change what is polled wait or have ended";
+  const Deadlock waits_for(*this);
   std::string lines;
   std::size_t polls = 0, waits = 0;
   constexpr std::size_t most = 12;
@@ -154,7 +156,7 @@ void Engine::report_livelock() {
       const bool polling = state == Agent::State::ready;
       ++(polling ? polls : waits);
       if (polls + waits > most) continue;
-      lines += polling ? "  " + describe(*agent) + "\n" : waiting_for(*agent);
+      lines += polling ? "  " + describe(*agent) + "\n" : waits_for.line(*agent);
       finding.places.push_back(place_of(*agent, polling ? "poll" : "wait"));
     }
   }

@@ -52,6 +52,7 @@ void Engine::start_next_launch(int pe, int stream) {
     agent.launch = number;
     agent.launch_name = work.name;
     agent.step = work.step;
+    agent.step.site.file = in_tree(work.step.site.file);
     if (observer_ != nullptr) {
       observer_->acquire(agent, history);
       observer_->acquire(agent, launch.host);
@@ -162,6 +163,16 @@ bool Engine::idle(int pe) const {
     if (!stream.queue.empty()) return false;
   }
   return true;
+}
+
+std::vector<std::string> Engine::queued_launches(int pe) const {
+  std::vector<std::string> names;
+  for (const auto& [number, stream] : streams_[static_cast<std::size_t>(pe)]) {
+    for (std::size_t i = 1; i < stream.queue.size(); ++i) {
+      if (stream.queue[i]->work.queue < 0) names.emplace_back(stream.queue[i]->work.name);
+    }
+  }
+  return names;
 }
 
 void Engine::check_host(int pe) {

@@ -1,6 +1,7 @@
-// What the engine says when nothing can happen any more.
+// How the engine names agents and places in texts.
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "backends/fiber/engine.hpp"
 
@@ -27,82 +28,33 @@ std::string Engine::describe(const Agent& agent) const {
   return text.str();
 }
 
-std::string Engine::waiting_for(const Agent& agent) const {
-  std::ostringstream text;
-  text << "  " << describe(agent);
-  if (agent.block < 0) {
-    text << ": " << (agent.host_reason.empty() ? "did not end" : agent.host_reason) << "\n";
-    return text.str();
-  }
-  if (agent.on_quiet) text << ": waits for its own transfers";
-  if (agent.step.verb == Verb::after) text << ": waits for " << agent.host_reason;
-  text << "\n";
-  int shown = 0;
-  for (const auto& [id, word] : agent.words) {
-    for (const Word::Waiter& waiter : word->waiters) {
-      if (waiter.agent != &agent || ++shown > 4) continue;
-      if (agent.queue >= 0) {
-        text << "      slot " << id.slot << ": " << who_could_post(id, *word) << "\n";
-        continue;
-      }
-      text << "      slot " << id.slot << " lane " << id.lane << ": expected " << waiter.target
-           << ", seen " << (word->value >> waiter.shift) << "; "
-           << who_could_signal(agent, id, *word) << "\n";
-    }
-  }
-  if (shown > 4) text << "      ... and " << shown - 4 << " more lanes\n";
-  return text.str();
+Place Engine::place_of(const Agent& agent, const std::string& role) const {
+  Place place;
+  place.role = role;
+  place.pe = agent.pe;
+  place.block = agent.queue >= 0 ? -1 : std::max(agent.block, -1);
+  place.queue = agent.queue;
+  place.launch = agent.launch;
+  place.launch_name = agent.launch_name;
+  place.verb = agent.step.verb;
+  place.site = agent.step.site;
+  return place;
 }
 
-// Why the flag that a take waits for is not there, and what its PE is doing instead.
-std::string Engine::who_could_post(const WordId& id, const Word& word) const {
-  if (!word.pending.empty()) return "the flag is on its way";
-  const std::string pe = "PE " + std::to_string(id.lane);
-  std::string text = "missing: " + pe + " has posted it " + std::to_string(word.posts) +
-                     " times, this is take " + std::to_string(word.takes + 1) + "; ";
-  for (const Agent* other : agents_of_[static_cast<std::size_t>(id.lane)]) {
-    if (other->state != Agent::State::idle && other->block >= 0) return text + describe(*other);
-  }
-  return text + "nothing of " + pe + " is under way";
-}
-
-// Who the waiter is waiting for, and what that PE is doing instead.
-std::string Engine::who_could_signal(const Agent& agent, const WordId& id, const Word& word) const {
-  if (!word.pending.empty()) return "a signal is on its way";
-  const int pe = id.lane;  // lanes are producers; plain counters have lane -1
-  if (pe < 0 || pe >= options_.pes) return "no signal is on its way";
-  std::string text = "missing: PE " + std::to_string(pe);
-  for (const Agent* other : agents_of_[static_cast<std::size_t>(pe)]) {
-    if (other->block == agent.block && other->stream == agent.stream && other->queue < 0) {
-      if (other->state == Agent::State::idle) {
-        return text + ", whose block " + std::to_string(agent.block) + " has ended (launch " +
-               std::to_string(other->launch) + ", this is launch " + std::to_string(agent.launch) +
-               ")";
-      }
-      return text + ", whose block " + std::to_string(agent.block) + " is in " +
-             to_string(other->step.verb) + at(other->step.site) + " of launch " +
-             std::to_string(other->launch);
-    }
-  }
-  return text + ", which never launched it";
-}
-
-void Engine::explain_deadlock() {
-  std::ostringstream text;
-  std::size_t stuck = 0;
-  std::string details;
-  constexpr std::size_t most = 12;
-  for (const bool blocks : {true, false}) {
-    for (const auto& agent : agents_) {
-      if (agent->state == Agent::State::idle || (agent->block >= 0) != blocks) continue;
-      if (++stuck <= most) details += waiting_for(*agent);
-    }
-  }
-  text << "DEADLOCK: nothing can run; " << stuck << " agents wait\n" << details;
-  if (stuck > most) text << "  ... and " << stuck - most << " more\n";
-  std::string all = text.str();
-  all.pop_back();
-  report({"deadlock", all});
+// This file's own place in the tree says where the tree begins, as this build names files.
+const char* in_tree(const char* file) {
+  static const std::string_view root = [] {
+    constexpr std::string_view here = __FILE__;
+    constexpr std::string_view own = "backends/fiber/engine_report.cpp";
+    return here.size() > own.size() && here.substr(here.size() - own.size()) == own
+               ? here.substr(0, here.size() - own.size())
+               : std::string_view();
+  }();
+  if (!root.empty() && std::string_view(file).substr(0, root.size()) == root)
+    return file + root.size();
+  // A file compiled elsewhere, with another way back from its build folder.
+  while (file[0] == '.' && file[1] == '.' && file[2] == '/') file += 3;
+  return file;
 }
 
 }  // namespace sym::fiber

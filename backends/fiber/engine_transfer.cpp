@@ -25,6 +25,7 @@ Word& Engine::word(const WordId& id) {
     word = std::make_unique<Word>();
     word->value = memory_.first_value(id.pe, id.space, id.index);
     word->counts = id.lane < 0;
+    word->history.id = id;
   }
   return *word;
 }
@@ -236,6 +237,8 @@ void Engine::arrive(Transfer& transfer) {
   const bool stale = transfer.sets && has_come(before, transfer.amount, 0);
   word.value = stale ? before : transfer.sets ? transfer.amount : before + transfer.amount;
   word.arrivals.push_back({transfer.sets ? transfer.amount : word.value, transfer.note});
+  word.history.updated({transfer.issuer->id, transfer.launch, transfer.step.verb,
+                        transfer.step.site, word.value, stale});
   for (std::size_t i = 0; i < word.waiters.size();) {
     const Word::Waiter waiter = word.waiters[i];
     if (!word.reached(waiter.target, waiter.shift)) {
@@ -253,6 +256,7 @@ void Engine::wait(const std::vector<Want>& wants) {
   agent.words.clear();
   for (const Want& want : wants) {
     Word& word = this->word(want.id);
+    word.history.awaits(want.value, want.shift);
     if (word.reached(want.value, want.shift)) continue;
     word.waiters.push_back({&agent, want.value, want.shift});
     agent.words.emplace_back(want.id, &word);
@@ -273,6 +277,11 @@ void Engine::wait(const std::vector<Want>& wants) {
 // more, up to the first that satisfies it.
 void Engine::acquire(Agent& agent, const Want& want) {
   Word& word = this->word(want.id);
+  word.history.met = word.history.highest(word.history.met, want.value);
+  if (want.consume) {
+    word.history.taker = {agent.id,        agent.launch, agent.step.verb,
+                          agent.step.site, want.value,   false};
+  }
   if (observer_ != nullptr) {
     observer_->waited(agent, word, want.value, want.shift, want.consume);
   }
@@ -288,6 +297,7 @@ void Engine::acquire(Agent& agent, const Want& want) {
 
 std::uint64_t Engine::test(const WordId& id) {
   Word& word = this->word(id);
+  word.history.tested = true;
   if (observer_ != nullptr) {
     observer_->word_read(*current_, id, 0, 0, false);
     observer_->waited(*current_, word, word.value, 0, false);

@@ -1,0 +1,91 @@
+// Deadlock: why nothing can happen any more. An AND-OR graph of who waits for whom, as MUST builds
+// it (Hilbrich et al., "Distributed wait state tracking for runtime MPI deadlock detection", SC
+// 2013): a wait needs ALL of its words, and a word can be written by ANY of those who still might.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backends/fiber/engine.hpp"
+
+namespace sym::fiber {
+
+// In the order in which they are tried. `behind` is no cause: the agent waits for one that waits.
+// clang-format off
+enum class Verdict { lost, misdirected, wrong_value, stale_epoch, not_scheduled, exited, cycle,
+                     no_producer, behind };
+// clang-format on
+const char* to_string(Verdict verdict);
+// "slot 3 lane 1"; a counter has no lane.
+std::string slot_of(const WordId& id);
+
+// One of the things that an agent needs, all of which it waits for.
+struct Need {
+  const Word* word = nullptr;  // null: not a word but what `what` says
+  Word::Waiter wait;
+  std::string what;
+  std::vector<const Agent*> from;  // who can still bring it; any of them would do
+  Verdict verdict = Verdict::behind;
+  std::string why;              // of a verdict: one clause
+  std::vector<Place> culprits;  // ... and where in the source
+  void decide(Verdict cause, std::string because) {
+    verdict = cause;
+    why = std::move(because);
+  }
+};
+
+class Deadlock {
+ public:
+  // The engine has nothing left to do. Kept for as long as this.
+  explicit Deadlock(const Engine& engine);
+  Finding finding();
+  // What one of those that have not ended waits for; a few lines, each with its end.
+  std::string line(const Agent& agent) const { return text(all_[index_.at(&agent)]); }
+
+ private:
+  struct Waiting {
+    const Agent* agent = nullptr;
+    std::vector<Need> needs;
+    Verdict verdict = Verdict::behind;
+    std::size_t root = 0;  // the need that has it
+  };
+  using Touch = History::Touch;
+
+  // deadlock_needs.cpp: what an agent needs, and who could bring it.
+  Waiting waiting(const Agent& agent) const;
+  void need_words(Waiting& waiting) const;
+  void need_of_host(Waiting& waiting) const;
+  void need_of_place(Waiting& waiting) const;
+  void need_of_mark(Waiting& waiting) const;
+  Need judge(const Agent& agent, const Word& word, const Word::Waiter& wait) const;
+  void from_lane(const Agent& agent, Need& need) const;
+  void from_anyone(const Agent& agent, Need& need) const;
+  void absent(const Agent& agent, int pe, const Agent* ended, Need& need) const;
+  const Agent* producer_of(const Agent& agent, const Word& word) const;
+  std::string who(const Touch& touch) const;
+  Place place(const Touch& touch, const std::string& role) const;
+
+  // deadlock_causes.cpp: true, and decided, if it is that.
+  bool lost(Need& need) const;
+  bool misdirected(const Agent& agent, Need& need) const;
+  bool in_place_of(const Agent& agent, const Need& need, const Word& other) const;
+  bool wrong_value(const Agent& agent, Need& need) const;
+
+  // deadlock.cpp: the graph, and the text.
+  void find_cycle();
+  std::vector<const Agent*> way_back(const Agent& start) const;
+  const Waiting& root() const;
+  std::string text(const Waiting& waiting) const;
+  std::string text(const Agent& agent, const Need& need) const;
+  bool in_ring(const Waiting& waiting) const;
+  std::string ring() const;
+  std::string reason(const Waiting& root) const;
+
+  const Engine& engine_;
+  std::vector<Waiting> all_;  // blocks and operations before hosts
+  std::map<const Agent*, std::size_t> index_;
+  std::vector<const Agent*> cycle_;  // each waits for the next, the last for the first
+};
+
+}  // namespace sym::fiber

@@ -1,0 +1,252 @@
+// What each agent of a deadlock needs, who could have brought it, and what became of it.
+#include <algorithm>
+
+#include "backends/fiber/deadlock.hpp"
+
+namespace sym::fiber {
+
+namespace {
+
+bool runs(const Agent& agent) { return agent.state != Agent::State::idle; }
+
+bool same_site(Site a, Site b) {
+  return a.line != 0 && a.line == b.line && std::string(a.file) == b.file;
+}
+
+std::string at(Site site) {
+  return site.line == 0 ? "" : " at " + std::string(site.file) + ":" + std::to_string(site.line);
+}
+
+}  // namespace
+
+std::string Deadlock::who(const Touch& touch) const {
+  const Agent& agent = *engine_.agents_[static_cast<std::size_t>(touch.agent)];
+  std::string text = "PE " + std::to_string(agent.pe);
+  if (agent.queue >= 0) text += " queue " + std::to_string(agent.queue);
+  if (agent.queue < 0 && agent.block >= 0) {
+    text += " block " + std::to_string(agent.block) + " launch " + std::to_string(touch.launch);
+  }
+  return text + " (" + to_string(touch.verb) + at(touch.site) + ")";
+}
+
+Place Deadlock::place(const Touch& touch, const std::string& role) const {
+  Place place = engine_.place_of(*engine_.agents_[static_cast<std::size_t>(touch.agent)], role);
+  place.launch = touch.launch;
+  place.verb = touch.verb;
+  place.site = touch.site;
+  return place;
+}
+
+Deadlock::Waiting Deadlock::waiting(const Agent& agent) const {
+  Waiting waiting;
+  waiting.agent = &agent;
+  if (agent.block < 0) {
+    need_of_host(waiting);
+  } else if (agent.state == Agent::State::queued) {
+    need_of_place(waiting);
+  } else if (agent.step.verb == Verb::after) {
+    need_of_mark(waiting);
+  } else {
+    need_words(waiting);
+  }
+  for (std::size_t i = 0; i < waiting.needs.size(); ++i) {
+    if (waiting.needs[i].verdict >= waiting.verdict) continue;
+    waiting.verdict = waiting.needs[i].verdict;
+    waiting.root = i;
+  }
+  return waiting;
+}
+
+void Deadlock::need_words(Waiting& waiting) const {
+  for (const auto& [id, word] : waiting.agent->words) {
+    for (const Word::Waiter& wait : word->waiters) {
+      if (wait.agent == waiting.agent) waiting.needs.push_back(judge(*waiting.agent, *word, wait));
+    }
+  }
+}
+
+// A host waits for its launches, or for all hosts that have not come to the same call.
+void Deadlock::need_of_host(Waiting& waiting) const {
+  const auto pe = static_cast<std::size_t>(waiting.agent->pe);
+  if (engine_.barrier_.what[pe].empty()) {
+    Need need;
+    need.what = waiting.agent->host_reason.empty() ? "did not end" : waiting.agent->host_reason;
+    for (const Agent* own : engine_.agents_of_[pe]) {
+      if (own != waiting.agent && runs(*own)) need.from.push_back(own);
+    }
+    waiting.needs.push_back(std::move(need));
+    return;
+  }
+  for (const Agent* host : engine_.hosts_) {
+    if (!engine_.barrier_.what[static_cast<std::size_t>(host->pe)].empty()) continue;
+    Need need;
+    need.what = engine_.barrier_.what[pe];
+    if (runs(*host)) {
+      need.from.push_back(host);
+    } else {
+      need.decide(Verdict::exited, "PE " + std::to_string(host->pe) +
+                                       "'s host program has ended and never calls " + need.what);
+    }
+    waiting.needs.push_back(std::move(need));
+  }
+}
+
+// A block that is not resident waits for one that is.
+void Deadlock::need_of_place(Waiting& waiting) const {
+  Need need;
+  need.what = "waits for a place: " + std::to_string(engine_.options_.resident_blocks) +
+              " blocks of the PE are resident at once";
+  for (const Agent* own : engine_.agents_of_[static_cast<std::size_t>(waiting.agent->pe)]) {
+    if (own->placed && runs(*own)) need.from.push_back(own);
+  }
+  waiting.needs.push_back(std::move(need));
+}
+
+void Deadlock::need_of_mark(Waiting& waiting) const {
+  Need need;
+  need.what = "waits for " + waiting.agent->host_reason;
+  for (const Agent* own : engine_.agents_of_[static_cast<std::size_t>(waiting.agent->pe)]) {
+    if (own != waiting.agent && own->block >= 0 && runs(*own)) need.from.push_back(own);
+  }
+  if (need.from.empty()) need.decide(Verdict::no_producer, "nothing is left that records it");
+  waiting.needs.push_back(std::move(need));
+}
+
+Need Deadlock::judge(const Agent& agent, const Word& word, const Word::Waiter& wait) const {
+  Need need;
+  need.word = &word;
+  need.wait = wait;
+  if (lost(need) || misdirected(agent, need) || wrong_value(agent, need)) return need;
+  const int lane = word.history.id.lane;
+  if (lane >= 0 && lane < engine_.pes()) {
+    from_lane(agent, need);
+  } else {
+    from_anyone(agent, need);
+  }
+  return need;
+}
+
+// The agent of the lane's PE that signals the word: the one that has, or the block of equal index.
+const Agent* Deadlock::producer_of(const Agent& agent, const Word& word) const {
+  const History& history = word.history;
+  for (auto it = history.updates.rbegin(); it != history.updates.rend(); ++it) {
+    const Agent& issuer = *engine_.agents_[static_cast<std::size_t>(it->agent)];
+    if (issuer.pe == history.id.lane) return &issuer;
+  }
+  const Agent* found = nullptr;
+  for (const Agent* other : engine_.agents_of_[static_cast<std::size_t>(history.id.lane)]) {
+    const bool fits =
+        agent.queue >= 0 ? other->queue >= 0 : other->queue < 0 && other->block == agent.block;
+    if (!fits || other->block < 0) continue;
+    if (found == nullptr || (other->stream == agent.stream && found->stream != agent.stream) ||
+        (runs(*other) && !runs(*found))) {
+      found = other;
+    }
+  }
+  return found;
+}
+
+void Deadlock::from_lane(const Agent& agent, Need& need) const {
+  const int pe = need.word->history.id.lane;
+  const Agent* producer = producer_of(agent, *need.word);
+  // A later launch of the same kernel: this one's signal is not among what it still does.
+  const bool passed = producer != nullptr && agent.queue < 0 && producer->launch > agent.launch &&
+                      std::string(producer->launch_name) == agent.launch_name;
+  if (producer != nullptr && runs(*producer) && !passed) {
+    need.from.push_back(producer);
+    return;
+  }
+  const bool other_work = producer == nullptr || producer->launch < agent.launch;
+  for (const Agent* other : engine_.agents_of_[static_cast<std::size_t>(pe)]) {
+    const bool queue = agent.queue >= 0;
+    if (other->block >= 0 && runs(*other) && (queue || other_work)) need.from.push_back(other);
+  }
+  const bool small_grid = std::any_of(need.from.begin(), need.from.end(), [&](const Agent* other) {
+    return other->queue < 0 && other->launch == agent.launch && other->blocks <= agent.block;
+  });
+  if (small_grid) need.from.clear();
+  if (need.from.empty()) absent(agent, pe, producer, need);
+}
+
+// PE `pe` has nothing under way that could bring it. `ended`: its agent that would have, if known.
+void Deadlock::absent(const Agent& agent, int pe, const Agent* ended, Need& need) const {
+  const std::string name = "PE " + std::to_string(pe);
+  const std::vector<std::string> queued = engine_.queued_launches(pe);
+  const bool before = ended == nullptr || ended->launch < agent.launch;
+  if (agent.queue < 0 && before) {
+    for (const Agent* other : engine_.agents_of_[static_cast<std::size_t>(pe)]) {
+      if (other->queue >= 0 || other->launch != agent.launch || other->blocks > agent.block)
+        continue;
+      need.culprits.push_back(engine_.place_of(*other, "launch"));
+      need.decide(Verdict::stale_epoch, "grids differ: " + std::to_string(agent.blocks) +
+                                            " blocks here, " + std::to_string(other->blocks) +
+                                            " on " + name + ", which has no block " +
+                                            std::to_string(agent.block));
+      return;
+    }
+  }
+  if (before && !queued.empty()) {
+    need.decide(Verdict::not_scheduled,
+                name + "'s next launch (" + queued.front() + ") is queued behind one that waits");
+    return;
+  }
+  if (agent.queue < 0 && before) {
+    const int begun = engine_.launches_begun(pe);
+    need.decide(Verdict::stale_epoch,
+                name +
+                    (begun == 0 ? " has begun no launch"
+                                : " has ended its launch " + std::to_string(begun)) +
+                    ", and this is launch " + std::to_string(agent.launch) + " here");
+    return;
+  }
+  if (ended == nullptr) {
+    need.decide(Verdict::no_producer, "nothing of " + name + " is under way");
+    return;
+  }
+  need.culprits.push_back(engine_.place_of(*ended, "producer"));
+  need.decide(Verdict::exited, agent.queue >= 0
+                                   ? name + "'s queue " + std::to_string(ended->queue) +
+                                         " has ended all its operations without it"
+                                   : name + "'s block " + std::to_string(ended->block) +
+                                         " has ended launch " + std::to_string(agent.launch) +
+                                         " without signalling");
+}
+
+// A counter: whoever has signalled it before may again. If nobody has, anybody might.
+void Deadlock::from_anyone(const Agent& agent, Need& need) const {
+  const Agent* ended = nullptr;
+  for (const auto& [id, times] : need.word->history.producers) {
+    const Agent& one = *engine_.agents_[static_cast<std::size_t>(id)];
+    if (&one == &agent || one.block < 0) continue;
+    if (runs(one)) need.from.push_back(&one);
+    ended = &one;
+  }
+  if (!need.from.empty()) return;
+  if (ended != nullptr) {
+    absent(agent, ended->pe, ended, need);
+    return;
+  }
+  for (const auto& other : engine_.agents_) {
+    if (other.get() != &agent && other->block >= 0 && runs(*other))
+      need.from.push_back(other.get());
+  }
+  // Blocks of its own launch share its code: where all wait at its line, none is on its way here.
+  const bool others = std::any_of(need.from.begin(), need.from.end(), [&](const Agent* other) {
+    return other->pe != agent.pe || !same_site(other->step.site, agent.step.site);
+  });
+  if (others) return;
+  need.from.clear();
+  for (int hop = 0; hop < engine_.pes(); ++hop) {
+    const int pe = (agent.pe + hop) % engine_.pes();
+    const std::vector<std::string> queued = engine_.queued_launches(pe);
+    if (queued.empty()) continue;
+    need.decide(Verdict::not_scheduled, "PE " + std::to_string(pe) + "'s next launch (" +
+                                            queued.front() + ") is queued behind one that waits");
+    return;
+  }
+  need.decide(Verdict::no_producer, "no signal ever went to " + slot_of(need.word->history.id) +
+                                        " of PE " + std::to_string(agent.pe) +
+                                        ", and nothing that runs is left to send one");
+}
+
+}  // namespace sym::fiber

@@ -1,0 +1,64 @@
+// History: what became of a word so far. The report of a hang needs it, and nothing else does.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/function.hpp"
+
+namespace sym::fiber {
+
+enum class Verb;
+
+// Where a word is: for reports and as a key.
+struct WordId {
+  int pe = 0;
+  int space = 0;
+  std::size_t index = 0;
+  std::size_t slot = 0;  // row of its table
+  int lane = 0;          // column; -1: the table has one column, for everybody
+};
+
+struct History {
+  struct Touch {
+    int agent = -1;
+    int launch = 0;
+    Verb verb = {};
+    Site site = {};
+    std::uint64_t value = 0;  // of the word after it; of a taker: what it waited for
+    bool absorbed = false;    // set to no more than was there, so it changed nothing
+  };
+  static constexpr std::size_t most_updates = 4;
+
+  WordId id;
+  std::vector<Touch> updates;                            // the latest, oldest first
+  std::vector<std::pair<int, std::uint64_t>> producers;  // (agent, how many updates)
+  Touch taker;                                           // who consumed last
+  std::uint64_t awaited = 0, met = 0;                    // the last targets: of waits, of those met
+  int shift = 0;                                         // of these targets
+  bool waited_for = false;
+  bool tested = false;  // polled: nobody knows what it waits for
+
+  // Of two targets: counters are compared, epochs only go on (and may wrap).
+  std::uint64_t highest(std::uint64_t before, std::uint64_t target) const {
+    return id.lane < 0 && before > target ? before : target;
+  }
+  void awaits(std::uint64_t target, int by) {
+    awaited = waited_for ? highest(awaited, target) : target;
+    shift = by;
+    waited_for = true;
+  }
+  void updated(const Touch& touch) {
+    if (updates.size() == most_updates) updates.erase(updates.begin());
+    updates.push_back(touch);
+    for (auto& [agent, times] : producers) {
+      if (agent != touch.agent) continue;
+      ++times;
+      return;
+    }
+    producers.emplace_back(touch.agent, 1);
+  }
+};
+
+}  // namespace sym::fiber

@@ -1,0 +1,269 @@
+// Why a program hangs: one small program for each verdict, and who is named in it.
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "backends/check/run.hpp"
+#include "core/collective/barrier.hpp"
+
+namespace sym::check {
+namespace {
+
+using fiber::FiberBlock;
+using fiber::FiberWorld;
+using fiber::Finding;
+using testing::HasSubstr;
+
+Signals counter(FiberWorld& world, std::size_t slots) {
+  Signals signals;
+  signals.words = world.allocate_control<std::uint64_t>(slots);
+  signals.slots = slots;
+  return signals;
+}
+
+// The one finding of a program: under every schedule the same verdict.
+template <class Program>
+Finding hang(int pes, Program program, int resident = 0) {
+  Finding finding;
+  for (const char* schedule : {"random", "fifo", "worst"}) {
+    CheckOptions options;
+    options.pes = pes;
+    options.schedule = schedule;
+    options.resident_blocks = resident;
+    const CheckReport report = run_check(options, program);
+    EXPECT_EQ(report.findings.size(), 1U) << report.text();
+    if (report.findings.empty()) continue;
+    EXPECT_EQ(report.findings[0].kind, "deadlock");
+    EXPECT_TRUE(finding.verdict.empty() || finding.verdict == report.findings[0].verdict)
+        << schedule << ": " << report.text();
+    finding = report.findings[0];
+    EXPECT_THAT(finding.text, HasSubstr("  verdict " + finding.verdict + ": " + finding.why));
+    EXPECT_FALSE(finding.fix.empty());
+  }
+  return finding;
+}
+
+template <class Kernel>
+void launch(FiberWorld& world, Kernel kernel, int blocks = 1, int stream = 0) {
+  LaunchConfig config;
+  config.name = "kernel";
+  config.blocks = blocks;
+  config.stream = stream;
+  world.launch(config, kernel);
+}
+
+TEST(Verdict, LostIsASignalThatALargerValueSwallows) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    const Signals& barriers = group.channel.barriers;
+    for (int round = 0; round < 2; ++round) {
+      // The count of what was sent is rewritten, so that the second signal says "first" again.
+      const std::uint64_t zeros[2] = {0, 0};
+      if (world.pe() == 0) world.write(barriers.sent, zeros, 2);
+      launch(world, [=](FiberBlock& block) {
+        if (block.pe() == 0) block.signal(barriers, 0, 1);
+        if (block.pe() == 1) block.wait_until(barriers, 0, group.team.only(0));
+      });
+    }
+  });
+  EXPECT_EQ(finding.verdict, "lost");
+  // Nothing orders the two, so either may come first.
+  EXPECT_THAT(finding.why, HasSubstr("(signal at tests/unit/verdict_test.cpp"));
+  EXPECT_THAT(finding.why, HasSubstr("changed nothing: slot 0 lane 0 held 1 already, which PE 0 "));
+}
+
+TEST(Verdict, MisdirectedToAnotherSlot) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 2);
+    launch(world, [=](FiberBlock& block) {
+      if (block.pe() == 0) block.signal(signals, 0, 1);
+      if (block.pe() == 1) block.wait_until(signals, 1, std::uint64_t{1});
+    });
+  });
+  EXPECT_EQ(finding.verdict, "misdirected");
+  EXPECT_THAT(finding.why, HasSubstr("went to slot 0 of PE 1"));
+  EXPECT_THAT(finding.why, HasSubstr("not to slot 1 of PE 1"));
+  ASSERT_EQ(finding.places.size(), 2U);
+  EXPECT_EQ(finding.places[0].role, "wait");
+  EXPECT_EQ(finding.places[0].pe, 1);
+  EXPECT_EQ(finding.places[0].block, 0);
+  EXPECT_EQ(finding.places[0].launch_name, "kernel");
+  EXPECT_EQ(std::string(finding.places[0].site.file), "tests/unit/verdict_test.cpp");
+  EXPECT_EQ(finding.places[1].role, "signal");
+  EXPECT_EQ(finding.places[1].pe, 0);
+  EXPECT_EQ(finding.places[1].site.line + 1, finding.places[0].site.line);
+}
+
+TEST(Verdict, MisdirectedToAnotherPe) {
+  const Finding finding = hang(3, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    launch(world, [=](FiberBlock& block) {
+      if (block.pe() == 0) block.signal(signals, 0, 2);
+      if (block.pe() == 1) block.wait_until(signals, 0, std::uint64_t{1});
+    });
+  });
+  EXPECT_EQ(finding.verdict, "misdirected");
+  EXPECT_THAT(finding.why, HasSubstr("went to slot 0 of PE 2"));
+}
+
+TEST(Verdict, WrongValueNamesWhoHasSignalledAndWhoHasNot) {
+  const Finding finding = hang(4, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    launch(world, [=](FiberBlock& block) {
+      if (block.pe() == 1 || block.pe() == 2) block.signal(signals, 0, 0);
+      if (block.pe() == 0) block.wait_until(signals, 0, std::uint64_t{3});
+    });
+  });
+  EXPECT_EQ(finding.verdict, "wrong value");
+  EXPECT_EQ(finding.why,
+            "it waits for 3 and no more than 2 signals come, from PE 1, 2; none from PE 3");
+  EXPECT_THAT(finding.text, HasSubstr("slot 0: expected 3, seen 2"));
+}
+
+TEST(Verdict, WrongValueWhereAnotherBlockTakesTheSignal) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    launch(
+        world,
+        [=](FiberBlock& block) {
+          const Signals& steps = group.channel.steps;
+          if (block.pe() == 0 && block.index() == 0) block.signal(steps, 0, 1);
+          if (block.pe() == 1) block.wait_until(steps, 0, group.team.only(0));  // by both blocks
+        },
+        2);
+  });
+  EXPECT_EQ(finding.verdict, "wrong value");
+  EXPECT_THAT(finding.why, HasSubstr("signal 1 was taken by PE 1 block "));
+}
+
+void barriers(FiberWorld& world, int launches, int blocks) {
+  const Group group{world.channel({2}), world.team()};
+  for (int i = 0; i < launches; ++i) {
+    launch(
+        world, [=](FiberBlock& block) { barrier(block, group); }, blocks);
+  }
+}
+
+TEST(Verdict, StaleEpochWhereAPeLeavesOutALaunch) {
+  const Finding finding =
+      hang(3, [](FiberWorld& world) { barriers(world, world.pe() == 2 ? 1 : 2, 1); });
+  EXPECT_EQ(finding.verdict, "stale epoch");
+  EXPECT_EQ(finding.why, "PE 2 has ended its launch 1, and this is launch 2 here");
+  EXPECT_THAT(finding.text, HasSubstr("last written by PE 2 block 0 launch 1"));
+}
+
+TEST(Verdict, StaleEpochWhereGridsDiffer) {
+  const Finding finding =
+      hang(2, [](FiberWorld& world) { barriers(world, 1, world.pe() == 0 ? 2 : 1); });
+  EXPECT_EQ(finding.verdict, "stale epoch");
+  EXPECT_EQ(finding.why, "grids differ: 2 blocks here, 1 on PE 1, which has no block 1");
+}
+
+TEST(Verdict, NotScheduledBehindTheWaitingKernel) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    const int pe = world.pe();
+    launch(world, [=](FiberBlock& block) {
+      if (pe == 0) block.wait_until(signals, 0, std::uint64_t{1});
+    });
+    launch(world, [=](FiberBlock& block) {
+      if (pe == 0) block.signal(signals, 0, 0);
+    });
+  });
+  EXPECT_EQ(finding.verdict, "not scheduled");
+  EXPECT_EQ(finding.why, "PE 0's next launch (kernel) is queued behind one that waits");
+}
+
+TEST(Verdict, NotScheduledWithoutAPlace) {
+  const auto program = [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    launch(
+        world,
+        [=](FiberBlock& block) {
+          if (block.index() < 2) block.wait_until(signals, 0, std::uint64_t{1});
+          if (block.index() == 2) block.signal(signals, 0, block.pe());
+        },
+        3);
+  };
+  const Finding finding = hang(2, program, 2);
+  EXPECT_EQ(finding.verdict, "not scheduled");
+  EXPECT_THAT(finding.why, HasSubstr("block 2 has no place <- "));
+  CheckOptions enough;
+  enough.resident_blocks = 3;
+  EXPECT_TRUE(run_check(enough, program).clean());
+}
+
+TEST(Verdict, ExitedWithoutSignalling) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    launch(world, [=](FiberBlock& block) {
+      if (block.pe() == 1) block.wait_until(group.channel.steps, 0, group.team.only(0));
+    });
+  });
+  EXPECT_EQ(finding.verdict, "exited");
+  EXPECT_EQ(finding.why, "PE 0's block 0 has ended launch 1 without signalling");
+}
+
+TEST(Verdict, ExitedHostThatOthersWaitFor) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    if (world.pe() == 0) world.barrier();
+  });
+  EXPECT_EQ(finding.verdict, "exited");
+  EXPECT_EQ(finding.why, "PE 1's host program has ended and never calls barrier");
+}
+
+TEST(Verdict, CycleIsPrintedAsARing) {
+  const Finding finding = hang(3, [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    launch(world, [=](FiberBlock& block) {
+      const Team& team = group.team;
+      block.wait_until(group.channel.steps, 0, team.only(team.previous()));
+      block.signal(group.channel.steps, 0, team.pe(team.next()));
+    });
+  });
+  EXPECT_EQ(finding.verdict, "cycle");
+  EXPECT_THAT(finding.why, HasSubstr("PE 0 block 0 wait(slot 0 lane 2) <- PE 2 block 0 wait"));
+  EXPECT_EQ(finding.places.size(), 3U);
+}
+
+TEST(Verdict, CycleThroughTheHosts) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    const auto waits = [=](FiberBlock& block) { block.wait_until(signals, 0, std::uint64_t{1}); };
+    const auto sends = [=](FiberBlock& block) { block.signal(signals, 0, 1 - block.pe()); };
+    launch(world, waits);
+    world.synchronize();  // before the kernel that the other one waits for
+    launch(world, sends);
+  });
+  EXPECT_EQ(finding.verdict, "cycle");
+}
+
+TEST(Verdict, NoProducer) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 3);
+    launch(world, [=](FiberBlock& block) {
+      if (block.pe() == 1) block.wait_until(signals, 2, std::uint64_t{1});
+    });
+  });
+  EXPECT_EQ(finding.verdict, "no producer");
+  EXPECT_THAT(finding.why, HasSubstr("no signal ever went to slot 2 of PE 1"));
+}
+
+// Who waits only for one that waits is told apart from the one that everything hangs on.
+TEST(Verdict, TheRootIsNotWhoeverIsBehindIt) {
+  const Finding finding = hang(3, [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    launch(world, [=](FiberBlock& block) {
+      const Signals& steps = group.channel.steps;
+      if (block.pe() == 2) return;
+      if (!block.wait_until(steps, 0, group.team.only(block.pe() + 1))) return;
+      if (block.pe() == 1) block.signal(steps, 0, 0);
+    });
+  });
+  EXPECT_EQ(finding.verdict, "exited");
+  EXPECT_EQ(finding.places[0].pe, 1);
+  EXPECT_THAT(finding.text, HasSubstr("behind: PE 1 block 0"));
+}
+
+}  // namespace
+}  // namespace sym::check
