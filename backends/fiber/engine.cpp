@@ -247,6 +247,8 @@ void Engine::report(Finding finding) {
 }
 
 void Engine::stop(Finding finding) {
+  if (finding.places.empty() && current_ != nullptr)
+    finding.places.push_back(place_of(*current_, "at"));
   report(std::move(finding));
   stopped_ = true;
 }

@@ -66,9 +66,27 @@ PointResult merge(const Algorithm& algorithm, const std::vector<PointResult>& re
   return all;
 }
 
+namespace {
+Finding failure_of(const std::string& what) {
+  Finding finding;
+  finding.kind = "failure";
+  finding.text = "FAILED  " + what;
+  finding.why = what;
+  return finding;
+}
+}  // namespace
+
 void add_failure(Outcome& outcome) {
   if (outcome.result.failure.empty()) return;
-  outcome.findings.push_back({"failure", "FAILED  " + outcome.result.failure});
+  outcome.findings.push_back(failure_of(outcome.result.failure));
+}
+
+Finding wrong_data(const PointResult& result) {
+  Finding finding;
+  finding.kind = "wrong-data";
+  finding.why = std::to_string(result.wrong) + " elements are wrong: " + result.first_wrong;
+  finding.text = "WRONG DATA  " + finding.why;
+  return finding;
 }
 
 Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunOptions& options) {
@@ -82,7 +100,7 @@ Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunO
       results[static_cast<std::size_t>(world.pe())] = algorithm.thread(world, point);
     });
   } catch (const Failure& failure) {
-    outcome.findings.push_back({"failure", std::string("FAILED  ") + failure.what()});
+    outcome.findings.push_back(failure_of(failure.what()));
   }
   outcome.result = merge(algorithm, results);
   add_failure(outcome);

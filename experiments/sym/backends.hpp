@@ -2,10 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "experiments/sym/finding.hpp"
 #include "experiments/sym/options.hpp"
 #include "experiments/sym/point.hpp"
 #include "experiments/sym/registry.hpp"
@@ -14,14 +17,23 @@
 
 namespace sym::command {
 
-struct Finding {
-  std::string kind, text;
+// What only the checker has to tell of a run.
+struct Checked {
+  // (file:line, verb) -> times
+  std::map<std::pair<std::string, std::string>, std::uint64_t> sites;
+  std::uint64_t transfers = 0, accesses = 0, escaped_bytes = 0, steps = 0;
+  std::vector<std::uint32_t> decisions;
+  std::uint64_t executions = 1;
+  std::string incomplete;  // why, and who was where; empty: the run came to its end
+  std::size_t pct_actors = 0;
+  std::uint64_t pct_steps = 0;
+  double pct_bound = 0;  // of this run's chance; 0: no promise
 };
 
 struct Outcome {
   PointResult result;  // summed and maximised over the PEs
   std::vector<Finding> findings;
-  std::vector<std::string> notes;  // lines for people: coverage, bytes that bypassed the verbs
+  Checked checked;
   std::uint64_t flows = 0;
   int window = 0;
   int fibres = 0;
@@ -35,6 +47,8 @@ struct Outcome {
 PointResult merge(const Algorithm& algorithm, const std::vector<PointResult>& results);
 // What a failure that every PE saw says, as a finding: once.
 void add_failure(Outcome& outcome);
+// Elements that are not what they must be, as a finding.
+Finding wrong_data(const PointResult& result);
 
 Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunOptions& options);
 Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOptions& options);

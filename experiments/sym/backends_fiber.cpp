@@ -30,43 +30,75 @@ namespace {
 
 std::vector<Finding> copied(const std::vector<fiber::Finding>& findings) {
   std::vector<Finding> all;
-  for (const fiber::Finding& finding : findings) all.push_back({finding.kind, finding.text});
+  for (const fiber::Finding& finding : findings) {
+    Finding one;
+    one.kind = finding.kind;
+    one.text = finding.text;
+    one.verdict = finding.verdict;
+    one.why = finding.why;
+    one.fix = finding.fix;
+    for (const fiber::Place& place : finding.places) {
+      const bool host = place.verb == fiber::Verb::host && place.site.line == 0;
+      one.places.push_back({place.role, host ? "" : to_string(place.verb), place.site.file,
+                            place.launch_name, place.site.line, place.pe, place.block, place.queue,
+                            place.launch});
+    }
+    all.push_back(std::move(one));
+  }
   return all;
+}
+
+check::CheckOptions check_options(const Point& point, const RunOptions& options) {
+  check::CheckOptions check;
+  check.pes = point.pes;
+  check.schedule = options.schedule;
+  check.seed = point.seed;
+  check.knobs = check::knobs_of(options.knobs);
+  check.pct_depth = options.depth;
+  check.pct_steps = options.pct_steps;
+  check.bound = options.bound;
+  if (options.most_steps > 0) check.most_steps = options.most_steps;
+  check.most_seconds = options.most_seconds;
+  check.resident_blocks = options.resident;
+  check.decisions = options.decisions;
+  check.exact_replay = options.exact_replay;
+  return check;
+}
+
+Checked checked_of(const check::CheckReport& report) {
+  Checked checked;
+  checked.sites = report.statistics.sites;
+  checked.transfers = report.statistics.transfers;
+  checked.accesses = report.accesses;
+  checked.escaped_bytes = report.statistics.escaped_bytes;
+  checked.steps = report.steps;
+  checked.decisions = report.decisions;
+  checked.executions = report.executions;
+  if (report.incomplete)
+    checked.incomplete = report.not_reached.empty() ? "INCOMPLETE" : report.not_reached;
+  checked.pct_actors = report.pct.actors;
+  checked.pct_steps = report.pct.steps;
+  checked.pct_bound = report.pct.bound;
+  return checked;
 }
 
 }  // namespace
 
 Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOptions& options) {
-  check::CheckOptions check_options;
-  check_options.pes = point.pes;
-  check_options.schedule = options.schedule;
-  check_options.seed = point.seed;
-  check_options.knobs = check::knobs_of(options.knobs);
   std::vector<PointResult> results(static_cast<std::size_t>(point.pes));
-  const check::CheckReport report = check::run_check(check_options, [&](fiber::FiberWorld& world) {
-    results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);
-  });
+  const check::CheckReport report =
+      check::run_check(check_options(point, options), [&](fiber::FiberWorld& world) {
+        results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);
+      });
   Outcome outcome;
   outcome.result = merge(algorithm, results);
   // Outputs of PEs that never came to an end are not data.
-  if (!report.clean()) outcome.result.wrong = 0;
+  if (!report.clean() || report.incomplete) outcome.result.wrong = 0;
   for (const PointResult& one : results)
     outcome.result.wrong = std::max(outcome.result.wrong, one.wrong);
   outcome.findings = copied(report.findings);
   add_failure(outcome);
-  std::uint64_t times = 0;
-  for (const auto& [site, count] : report.statistics.sites) times += count;
-  outcome.notes.push_back(
-      "covered " + std::to_string(report.statistics.sites.size()) + " op sites, " +
-      std::to_string(times) + " verbs, " + std::to_string(report.statistics.transfers) +
-      " transfers, " + std::to_string(report.accesses) + " accesses; " +
-      std::to_string(report.statistics.escaped_bytes) + " bytes bypassed the verbs");
-  if (options.coverage) {
-    for (const auto& [site, count] : report.statistics.sites) {
-      outcome.notes.push_back("  " + site.first + "  " + site.second + "  x" +
-                              std::to_string(count));
-    }
-  }
+  outcome.checked = checked_of(report);
   return outcome;
 }
 
@@ -92,8 +124,8 @@ std::string simulate(const Algorithm& algorithm, const Point& point,
   json["flows"] = report.flows;
   json["window"] = report.nic_window;
   json["findings"] = nlohmann::json::array();
-  for (const fiber::Finding& finding : report.findings)
-    json["findings"].push_back({finding.kind, finding.text});
+  for (const Finding& finding : copied(report.findings))
+    json["findings"].push_back(nlohmann::json(to_json(finding)));
   return json.dump();
 }
 
@@ -126,8 +158,7 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
     outcome.flows = json["flows"];
     outcome.window = json["window"];
     outcome.fibres = fibres;
-    for (const auto& finding : json["findings"])
-      outcome.findings.push_back({finding[0], finding[1]});
+    for (const auto& finding : json["findings"]) outcome.findings.push_back(finding_of(finding));
     add_failure(outcome);
     return outcome;
   };

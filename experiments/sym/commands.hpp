@@ -27,12 +27,4 @@ int compare_command(const std::string& measured, const std::string& simulated);
 // The arguments of `run` as a parser fills them in (also from a replay file). Throws UsageError.
 RunOptions parse_run(const Registry& registry, const std::vector<std::string>& arguments);
 
-// The arguments of `run` that make this point again, and no other.
-std::vector<std::string> replay_arguments(const Algorithm& algorithm, const Point& point,
-                                          const RunOptions& options);
-
-// Writes a finding with what it takes to find it again; returns the file's name.
-std::string write_replay(const RunOptions& options, const std::vector<std::string>& arguments,
-                         const std::vector<std::string>& texts);
-
 }  // namespace sym::command

@@ -26,8 +26,18 @@ struct RunOptions {
   std::string baseline;
   std::uint64_t seed = 1;
   std::string schedule = "worst";
-  std::vector<std::string> knobs;  // of `worst`; empty: all
+  std::vector<std::string> knobs;  // of the checker's schedules; empty: all
   int runs = 1;
+  // check: budgets, and what single schedules need. 0 and -1: the checker's own limit, or none.
+  int depth = 2;
+  std::uint64_t pct_steps = 0;  // how long a run of pct is, once one has run
+  int bound = -1;
+  std::uint64_t most_steps = 0;
+  double most_seconds = 0;
+  int resident = 0;
+  std::vector<std::uint32_t> decisions{};  // of an earlier run, to be taken again; see CheckOptions
+  bool exact_replay = true;
+  std::string findings, sarif, suppress;  // files
   bool check = false;
   bool no_data = false;
   std::string network = "simgrid";

@@ -53,7 +53,8 @@ Row row_of(const Algorithm& algorithm, const Point& point, const Outcome& outcom
   row.blocks = point.blocks;
   row.fibres = outcome.fibres;
   // A point that did not come to an end has no result of its own.
-  const bool ended = outcome.result.bytes != 0 || point.bytes == 0 || outcome.findings.empty();
+  const bool stopped = !outcome.findings.empty() || !outcome.checked.incomplete.empty();
+  const bool ended = outcome.result.bytes != 0 || point.bytes == 0 || !stopped;
   row.bytes = ended ? outcome.result.bytes : point.bytes;
   row.count = outcome.result.count;
   row.findings = outcome.findings.size();

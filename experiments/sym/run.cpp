@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
-#include "experiments/sym/row_of.hpp"
+#include "experiments/sym/reporter.hpp"
 
 namespace sym::command {
 
@@ -24,7 +24,8 @@ class Run {
         options_(options),
         algorithm_(invocation.registry.find(options.algorithm)),
         has_machine_(!options.machine.empty() || options.backend == "cuda"),
-        machine_(models::load_machine(options.machine.empty() ? "h200x2" : options.machine)) {
+        machine_(models::load_machine(options.machine.empty() ? "h200x2" : options.machine)),
+        reporter_(invocation, options_, algorithm_, has_machine_ ? &machine_ : nullptr) {
     if (options_.backend == "ibgda") throw Unavailable("ibgda: " + why_unavailable("ibgda"));
     for (const std::string& path : {options_.csv, options_.json}) {
       if (!path.empty() && !std::ofstream(path, std::ios::app))
@@ -48,27 +49,10 @@ class Run {
     } else {
       run_hosts();
     }
-    // On GPUs one process of the job, PE 0, has the rows; the others have nothing to say.
-    if (rows_.empty()) return status_;
-    if (!options_.csv.empty()) write_csv(options_.csv, rows_);
-    if (!options_.json.empty()) write_json(options_.json, rows_);
-    for (const std::string& note : last_notes_) fmt::print("# {}\n", note);
-    if (failed_points_ > 0) fmt::print("# {} of {} points FAILED\n", failed_points_, points_done_);
-    return status_;
+    return std::max(status_, reporter_.finish());
   }
 
  private:
-  std::string title() const {
-    std::string text = "sym run " + options_.algorithm + " on " + options_.backend;
-    if (has_machine_) text += ", machine " + machine_name();
-    if (options_.backend == "check") text += ", schedule " + options_.schedule;
-    return text;
-  }
-
-  std::string machine_name() const {
-    return machine_.name + (machine_.nodes > 1 ? "*" + std::to_string(machine_.nodes) : "");
-  }
-
   struct Planned {
     Point point;
     bool last;  // of the runs of its point
@@ -106,7 +90,9 @@ class Run {
       }
       const Outcome outcome = under_way.front()();
       under_way.pop_front();
-      done(points[at].point, outcome, points[at].last);
+      // A run of pct needs to know how long one is; those after the first need not find out again.
+      options_.pct_steps = points[at].last ? 0 : outcome.checked.pct_steps;
+      reporter_.done(points[at].point, outcome, points[at].last);
     }
   }
 
@@ -125,45 +111,12 @@ class Run {
       for (; first < all.size() && (points.empty() || all[first].point.pes == points[0].pes);
            ++first)
         points.push_back(all[first].point);
-      const int status = run_on_cuda(
-          algorithm_, points, options_,
-          [&](const Point& point, const Outcome& outcome) { done(point, outcome, true); });
+      const int status = run_on_cuda(algorithm_, points, options_,
+                                     [&](const Point& point, const Outcome& outcome) {
+                                       reporter_.done(point, outcome, true);
+                                     });
       status_ = std::max(status_, status);
     }
-  }
-
-  // `print`: of many runs of one point only the last is a row, and those that found something.
-  void done(const Point& point, const Outcome& outcome, bool print) {
-    ++points_done_;
-    const bool bad = outcome.result.wrong != 0 || !outcome.findings.empty();
-    if (bad) {
-      status_ = 1;
-      ++failed_points_;
-    }
-    last_notes_ = outcome.notes;
-    if (print || bad) {
-      if (rows_.empty()) print_header(stdout, title());
-      rows_.push_back(row_of(algorithm_, point, outcome, options_));
-      add_rates(rows_.back(), algorithm_, point, has_machine_ ? &machine_ : nullptr);
-      print_row(stdout, rows_.back());
-    }
-    if (!outcome.result.first_wrong.empty())
-      fmt::print("#   WRONG {}\n", outcome.result.first_wrong);
-    report(point, outcome);
-  }
-
-  void report(const Point& point, const Outcome& outcome) {
-    if (outcome.findings.empty()) return;
-    std::vector<std::string> texts;
-    for (const Finding& finding : outcome.findings) {
-      fmt::print("{}\n", finding.text);
-      texts.push_back(finding.text);
-    }
-    if (options_.backend != "check") return;
-    const std::string file =
-        write_replay(options_, replay_arguments(algorithm_, point, options_), texts);
-    fmt::print("  replay {} replay {}\n", invocation_.program, file);
-    std::fflush(stdout);
   }
 
   const Invocation& invocation_;
@@ -171,11 +124,8 @@ class Run {
   const Algorithm& algorithm_;
   bool has_machine_;
   models::Machine machine_;
-  std::vector<Row> rows_;
-  std::vector<std::string> last_notes_;
+  Reporter reporter_;
   int status_ = 0;
-  std::size_t points_done_ = 0;
-  std::size_t failed_points_ = 0;
 };
 
 }  // namespace

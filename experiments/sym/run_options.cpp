@@ -20,106 +20,12 @@ const std::vector<std::string>& op_names() {
   return names;
 }
 const std::vector<std::string>& checker_schedules() {
-  static const std::vector<std::string> names{"worst", "random", "fifo"};
+  static const std::vector<std::string> names{"worst", "random", "pct", "exhaustive", "fifo"};
   return names;
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
-  run.add_option("algorithm", o.algorithm, "all_reduce, gemm, ... (sym list shows all)")
-      ->required();
-  run.add_option("--backend", o.backend, "check, thread, sim or cuda");
-  run.add_option("--pes", raw.pes,
-                 "number of PEs, or several: 2,4,8 (default: the machine's GPUs in sim, else 2)");
-  run.add_option("-g", raw.gpus_per_thread, "GPUs, one PE each (as nccl-tests)");
-  run.add_option("-n", o.timed, "timed launches (as nccl-tests)");
-  run.add_option("-w", raw.warm_up,
-                 "warm-up launches (as nccl-tests; one batch of -n always warms up)");
-  run.add_option("-c", o.verify, "verify the data: 1 or 0 (as nccl-tests)");
-  run.add_option("--dtype", o.dtype, "bf16, f16, f32, f64, i32, i64 or u8");
-  run.add_option("--machine", o.machine,
-                 "a machine's name, a JSON file or `nvidia-smi topo -m` text; *N for N nodes");
-  run.add_option("--blocks", o.blocks, "blocks of a launch (default: by size)");
-  run.add_option("--threads", o.threads,
-                 "threads of a block on GPUs, at most 512 (default: by size)");
-  run.add_option("--iterations", o.iterations, "verified launches, each with other data");
-  run.add_flag("--graph", o.graph, "time the replay of a captured graph");
-  run.add_option("--baseline", o.baseline,
-                 "nccl: print NCCL's own time beside ours (cuda); gemm: that of its collective "
-                 "plus the local product");
-  run.add_option("--seed", o.seed, "of the data and of the random schedule");
-  run.add_option("--schedule", raw.schedule,
-                 "check: worst, random or fifo. gemm: which of its schedules run, as ag_a,rs_a or "
-                 "all (default: all on check, else ag_a); names of both kinds may be listed");
-  run.add_option("--knobs", raw.knobs,
-                 "check: late_source,late_delivery,split,skew,poison or none (default: all)");
-  run.add_option("--runs", o.runs, "check: how many seeds, from --seed on");
-  run.add_flag("--coverage", o.coverage, "check: print each op site that the last point covered");
-  run.add_flag("--check", o.check, "sim: look for races as well");
-  run.add_flag("--no-data", o.no_data, "sim: only time, payload has no storage");
-  run.add_option("--network", o.network, "sim: simgrid or ports");
-  run.add_flag("--blocks-exact", o.blocks_exact, "sim: a fibre for every block");
-  run.add_option("--gpus", o.gpus, "cuda: GPUs to use; fewer than PEs: all PEs share one");
-  run.add_option("--wait-ms", o.wait_ms, "how long a wait may last (thread, cuda; 0: for ever)");
-  run.add_option("--inject", o.inject,
-                 "skip=PE or (collectives) count=PE: a PE that does not take part as it should; "
-                 "moe_dispatch_combine: bad_id, nan_weight or overflow");
-  run.add_option("--csv", o.csv, "write the rows to a file (docs/csv.md)");
-  run.add_option("--json", o.json, "write the rows to a file");
-}
-
-void add_collective_options(CLI::App& run, RunOptions& o, RawRun& raw) {
-  const std::string group = "Collectives";
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    run.add_option(name, value, text)->group(group);
-  };
-  add("--sizes", raw.sizes, "sizes in bytes: 0,2,16K or 1K:64M (doubling) or 1K:1G:x4");
-  add("--bytes", raw.bytes, "one size");
-  add("-b", raw.begin, "smallest size (as nccl-tests)");
-  add("-e", raw.end, "largest size (as nccl-tests)");
-  add("-f", raw.factor, "factor between sizes (as nccl-tests)");
-  add("--op", o.op, "sum, prod, max, min or avg");
-  add("--data", o.data, "exact (integers, no tolerance) or random (seeded, for comparing hashes)");
-  add("--root", o.root, "broadcast: the root's rank");
-  add("--variant", o.variant,
-      "a variant's name, auto (by the machine's numbers) or all; of every algorithm but gemm");
-}
-
-void add_exchange_options(CLI::App& run, RunOptions& o, RawRun& raw) {
-  const std::string group = "moe_dispatch_combine and all_to_all_v";
-  const auto add = [&](const char* name, auto& value, const char* text) {
-    run.add_option(name, value, text)->group(group);
-  };
-  add("--tokens", raw.tokens,
-      "rows of a PE, or several: 0,1,128 (default 64). moe_dispatch_combine: PE p has as many, and "
-      "in every second verified launch p fewer. all_to_all_v: rows that a PE sends, about");
-  add("--hidden", raw.hidden, "elements of a row (default 64)");
-  add("--capacity", raw.capacity, "rows that a PE can receive (default: the most that can come)");
-  add("--experts", o.experts, "experts of all PEs together (default 16)");
-  add("--topk", o.topk, "experts that a token goes to (default 4)");
-  add("--alignment", raw.alignment, "rows of an expert begin at multiples of it (default 1)");
-  add("--routing", raw.routing,
-      "uniform, one_expert (all tokens to the same experts) or skewed (Zipf), or several");
-  add("--splits", raw.splits,
-      "uniform (random), primes (a prime number of rows for each pair, whatever --tokens says), "
-      "zero (most pairs have none) or one_peer (all rows to one PE), or several");
-}
-
-void add_gemm_options(CLI::App& run, RunOptions& o, RawRun& raw) {
-  const std::string group = "gemm";
-  run.add_option("--m", raw.m, "rows of A and D (default 512)")->group(group);
-  run.add_option("--n", raw.n, "rows of B, columns of D (default 512)")->group(group);
-  run.add_option("--k", raw.k, "columns of A and B (default 512)")->group(group);
-  run.add_option("--grid", o.grid, "cannon: ROWSxCOLUMNS of the PEs (default: nearest to square)")
-      ->group(group);
-  run.add_option("--beta", o.beta, "D = A B^T + beta C (default 0)")->group(group);
-  run.add_flag("--bias", o.bias, "add a bias to every row of D")->group(group);
-  run.add_option("--max-buffers", o.max_buffers,
-                 "buffers for tiles of peers, reused in turn (default 0: one for each tile)")
-      ->group(group);
 }
 
 std::size_t parse_number(const std::string& option, const std::string& text) {
@@ -168,7 +74,7 @@ void understand_schedule(RunOptions& o, const std::string& text, const Algorithm
   }
 }
 
-void require_backend(const RunOptions& o, const RawRun& raw, const Algorithm& algorithm) {
+void require_backend(const RunOptions& o, const Algorithm& algorithm) {
   if (!o.baseline.empty()) {
     require_name("baseline", o.baseline, {"nccl"});
     if (!algorithm.has_bound && !algorithm.family.has_baseline)
@@ -188,17 +94,31 @@ void require_backend(const RunOptions& o, const RawRun& raw, const Algorithm& al
   only(o.graph && o.backend != "thread", "--graph", "cuda");
   only(o.coverage, "--coverage", "check");
   only(o.schedule != "worst", "--schedule", "check");
-  only(o.runs != 1, "--runs", "check");
-  if (o.runs != 1 && o.schedule != "random")
-    throw UsageError("--runs goes with --schedule random: the others have no seed");
-  if (!raw.knobs.empty() && (o.backend != "check" || o.schedule != "worst")) {
-    throw UsageError("--knobs goes with --backend check and --schedule worst");
-  }
   const bool deterministic = o.backend == "check" || o.backend == "sim";
   if (!o.verify && deterministic)
     throw UsageError("-c 0 goes with thread and cuda: check and sim run what they verify");
   if (!o.verify && !o.inject.empty())
     throw UsageError("--inject shows in verified launches: leave out -c 0");
+}
+
+// Options of one schedule do nothing under another, so they are refused.
+void require_schedule(const CLI::App& app, const RunOptions& o) {
+  const auto only = [&](const char* option, const std::vector<std::string>& schedules) {
+    if (app.get_option(option)->count() == 0) return;
+    if (o.backend != "check")
+      throw UsageError(std::string(option) + " goes with --backend check alone");
+    if (!schedules.empty() && !contains(schedules, o.schedule)) {
+      throw UsageError(fmt::format("{} goes with --schedule {}; this is {}", option,
+                                   fmt::join(schedules, " or "), o.schedule));
+    }
+  };
+  only("--runs", {"random", "pct"});
+  only("--depth", {"pct"});
+  only("--bound", {"exhaustive"});
+  only("--knobs", {"worst", "random", "pct"});
+  only("--budget", {});
+  only("--time-limit", {});
+  only("--resident", {});
 }
 
 void understand_sizes(RunOptions& o, const RawRun& raw) {
@@ -234,7 +154,7 @@ void understand_families(RunOptions& o, const RawRun& raw) {
   if (!raw.k.empty()) o.k = parse_number("--k", raw.k);
 }
 
-void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm) {
+void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, const CLI::App& app) {
   require_name("backend", o.backend, backend_names());
   if (o.variant != "all") require_variant(algorithm, o.variant);
   require_name("dtype", o.dtype, dtype_names());
@@ -243,10 +163,12 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm) {
   require_name("data", o.data, {"exact", "random"});
   require_name("network", o.network, {"simgrid", "ports"});
   understand_schedule(o, raw.schedule, algorithm);
-  require_backend(o, raw, algorithm);
+  require_backend(o, algorithm);
+  require_schedule(app, o);
   understand_sizes(o, raw);
   understand_families(o, raw);
   if (!raw.knobs.empty()) o.knobs = comma_separated(raw.knobs);
+  if (!raw.budget.empty()) o.most_steps = parse_number("--budget", raw.budget);
   const auto at_least = [](const char* option, int value, int least) {
     if (value < least)
       throw UsageError(std::string(option) + " must be at least " + std::to_string(least));
@@ -254,6 +176,10 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm) {
   at_least("--blocks", o.blocks, 0);
   at_least("--iterations", o.iterations, 0);
   at_least("--runs", o.runs, 1);
+  at_least("--depth", o.depth, 1);
+  at_least("--bound", o.bound, -1);
+  at_least("--resident", o.resident, 0);
+  if (o.most_seconds < 0) throw UsageError("--time-limit must be at least 0");
   at_least("-n", o.timed, 0);
   at_least("--root", o.root, 0);
   at_least("--wait-ms", o.wait_ms, 0);
@@ -274,13 +200,6 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm) {
 }
 
 }  // namespace
-
-void add_run_options(CLI::App& run, RunOptions& options, RawRun& raw) {
-  add_common_options(run, options, raw);
-  add_collective_options(run, options, raw);
-  add_exchange_options(run, options, raw);
-  add_gemm_options(run, options, raw);
-}
 
 void parse(CLI::App& app, std::vector<std::string> arguments) {
   app.allow_extras();
@@ -305,7 +224,7 @@ RunOptions parse_run(const Registry& registry, const std::vector<std::string>& a
   parse(app, arguments);
   const Algorithm& algorithm = registry.find(options.algorithm);
   require_family(app, algorithm);
-  understand(options, raw, algorithm);
+  understand(options, raw, algorithm, app);
   return options;
 }
 

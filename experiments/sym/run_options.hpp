@@ -11,7 +11,7 @@ namespace sym::command {
 
 // What the parser fills in as text before it is understood.
 struct RawRun {
-  std::string pes, sizes, bytes, begin, end, factor, knobs, gpus_per_thread;
+  std::string pes, sizes, bytes, begin, end, factor, knobs, budget, gpus_per_thread;
   std::string schedule = "worst";
   std::string tokens, hidden, capacity, routing, splits, m, n, k;
   long long alignment = 1;

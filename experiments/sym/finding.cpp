@@ -1,0 +1,79 @@
+#include "experiments/sym/finding.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace sym::command {
+
+std::string Finding::sites() const {
+  std::set<std::string> sites;
+  for (const Place& place : places) {
+    if (place.line != 0) sites.insert(place.file + ":" + std::to_string(place.line));
+  }
+  std::string all;
+  for (const std::string& site : sites) all += (all.empty() ? "" : ", ") + site;
+  return all;
+}
+
+std::string Finding::bug() const {
+  const std::string sites = this->sites();
+  return kind + "|" + (sites.empty() ? text.substr(0, text.find('\n')) : sites);
+}
+
+std::string Finding::key() const { return verdict + "|" + bug(); }
+
+std::vector<Finding> distinct(const std::vector<Finding>& findings) {
+  std::vector<Finding> all;
+  std::set<std::string> keys;
+  for (const Finding& finding : findings) {
+    if (keys.insert(finding.key()).second) all.push_back(finding);
+  }
+  return all;
+}
+
+nlohmann::ordered_json to_json(const Finding& finding) {
+  nlohmann::ordered_json json;
+  json["kind"] = finding.kind;
+  json["verdict"] = finding.verdict;
+  json["why"] = finding.why;
+  json["fix"] = finding.fix;
+  json["places"] = nlohmann::ordered_json::array();
+  for (const Place& place : finding.places) {
+    json["places"].push_back({{"role", place.role},
+                              {"verb", place.verb},
+                              {"file", place.file},
+                              {"line", place.line},
+                              {"pe", place.pe},
+                              {"block", place.block},
+                              {"queue", place.queue},
+                              {"launch", place.launch},
+                              {"launch_name", place.launch_name}});
+  }
+  json["text"] = finding.text;
+  return json;
+}
+
+Finding finding_of(const nlohmann::json& json) {
+  Finding finding;
+  json.at("kind").get_to(finding.kind);
+  json.at("verdict").get_to(finding.verdict);
+  json.at("why").get_to(finding.why);
+  json.at("fix").get_to(finding.fix);
+  json.at("text").get_to(finding.text);
+  for (const auto& one : json.at("places")) {
+    Place place;
+    one.at("role").get_to(place.role);
+    one.at("verb").get_to(place.verb);
+    one.at("file").get_to(place.file);
+    one.at("line").get_to(place.line);
+    one.at("pe").get_to(place.pe);
+    one.at("block").get_to(place.block);
+    one.at("queue").get_to(place.queue);
+    one.at("launch").get_to(place.launch);
+    one.at("launch_name").get_to(place.launch_name);
+    finding.places.push_back(std::move(place));
+  }
+  return finding;
+}
+
+}  // namespace sym::command

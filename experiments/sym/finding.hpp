@@ -1,0 +1,38 @@
+// A finding of any backend, as the command keeps, prints and writes it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace sym::command {
+
+// Who, and where in the source: file as the tree knows it, line 0 where there is none.
+struct Place {
+  std::string role, verb, file, launch_name;
+  int line = 0;
+  int pe = -1, block = -1, queue = -1, launch = 0;
+};
+
+// `text` is the report for people. The rest is the same for machines; see fiber::Finding.
+struct Finding {
+  std::string kind, text, verdict, why, fix;
+  std::vector<Place> places;
+
+  // Kind, verdict and op sites: findings with the same key are one bug, whatever run, seed or PE
+  // showed it. Without places the text's first line is all there is to go by.
+  std::string key() const;
+  // The same without the verdict, which may change where a run is made smaller.
+  std::string bug() const;
+  // "core/collective/ring.hpp:41, core/collective/ring.hpp:60": each site once, in order.
+  std::string sites() const;
+};
+
+// Each key once, the first of it.
+std::vector<Finding> distinct(const std::vector<Finding>& findings);
+
+nlohmann::ordered_json to_json(const Finding& finding);
+// Throws nlohmann's exceptions where a part is missing or of another kind.
+Finding finding_of(const nlohmann::json& json);
+
+}  // namespace sym::command

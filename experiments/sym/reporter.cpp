@@ -1,0 +1,161 @@
+#include "experiments/sym/reporter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "experiments/sym/replay.hpp"
+
+namespace sym::command {
+
+void Reporter::Coverage::add(const Checked& checked) {
+  ++runs;
+  for (const auto& [site, times] : checked.sites) {
+    sites[site].first += times;
+    ++sites[site].second;
+    verbs += times;
+  }
+  transfers += checked.transfers;
+  accesses += checked.accesses;
+  escaped_bytes += checked.escaped_bytes;
+  executions += checked.executions;
+  actors = std::max(actors, checked.pct_actors);
+  steps = std::max(steps, checked.pct_steps);
+  if (checked.pct_bound > 0) {
+    least = std::min(least, checked.pct_bound);
+    all_miss *= 1 - checked.pct_bound;
+  } else {
+    ++without_bound;
+  }
+}
+
+Reporter::Reporter(const Invocation& invocation, const RunOptions& options,
+                   const Algorithm& algorithm, const models::Machine* machine)
+    : invocation_(invocation),
+      options_(options),
+      algorithm_(algorithm),
+      machine_(machine),
+      findings_(options) {
+  for (const std::string& path : {options_.csv, options_.json}) {
+    if (!path.empty() && !std::ofstream(path, std::ios::app))
+      throw UsageError("cannot write " + path);
+  }
+}
+
+std::string Reporter::title() const {
+  std::string text = "sym run " + options_.algorithm + " on " + options_.backend;
+  if (machine_ != nullptr) {
+    text += ", machine " + machine_->name;
+    if (machine_->nodes > 1) text += "*" + std::to_string(machine_->nodes);
+  }
+  if (options_.backend == "check") text += ", schedule " + options_.schedule;
+  if (options_.runs > 1) text += ", " + std::to_string(options_.runs) + " runs a point";
+  return text;
+}
+
+void Reporter::header() {
+  if (!std::exchange(began_, true)) print_header(stdout, title());
+}
+
+void Reporter::row(const Point& point, const Outcome& outcome) {
+  header();
+  rows_.push_back(row_of(algorithm_, point, outcome, options_));
+  add_rates(rows_.back(), algorithm_, point, machine_);
+  print_row(stdout, rows_.back());
+  if (!outcome.result.first_wrong.empty()) fmt::print("#   WRONG {}\n", outcome.result.first_wrong);
+}
+
+void Reporter::done(const Point& point, const Outcome& outcome, bool last) {
+  Outcome counted = outcome;
+  counted.findings = findings_.counted(outcome.findings);
+  const bool incomplete = !outcome.checked.incomplete.empty();
+  const bool bad = counted.result.wrong != 0 || !counted.findings.empty() || incomplete;
+  if (options_.backend == "check") coverage_.add(outcome.checked);
+  if (incomplete && ++incomplete_ == 1) findings_.incomplete(outcome.checked.incomplete);
+  if (bad && !std::exchange(has_bad_, true)) bad_ = {point, counted};
+  // One run is a row and what was found in it. Of many, what is found is said at once, and the row
+  // comes when all have run.
+  if (last && options_.runs == 1) row(point, counted);
+  report(point, outcome);
+  if (!last) return;
+  if (options_.runs > 1) row(has_bad_ ? bad_.first : point, has_bad_ ? bad_.second : counted);
+  ++points_;
+  if (std::exchange(has_bad_, false)) ++failed_points_;
+}
+
+void Reporter::report(const Point& point, const Outcome& outcome) {
+  const std::vector<Finding> all = found_by(outcome);
+  const std::vector<std::size_t> fresh = findings_.add(point, all);
+  if (fresh.empty()) return;
+  header();
+  for (std::size_t at : fresh) fmt::print("{}\n", findings_.all()[at].finding.text);
+  if (options_.backend != "check") return;
+  Replay replay;
+  replay.arguments = replay_arguments(algorithm_, point, options_);
+  replay.decisions = outcome.checked.decisions;
+  replay.findings = all;
+  replay.wanted = findings_.all()[fresh.front()].finding.bug();
+  const std::string file = write_replay(replay, options_.replay_file);
+  for (std::size_t at : fresh) findings_.all()[at].replay = file;
+  fmt::print("  replay {} replay {}\n", invocation_.program, file);
+  std::fflush(stdout);
+}
+
+int Reporter::finish() {
+  // On GPUs one process of the job, PE 0, has the rows; the others have nothing to say.
+  if (rows_.empty()) return 0;
+  findings_.write();
+  if (!options_.csv.empty()) write_csv(options_.csv, rows_);
+  if (!options_.json.empty()) write_json(options_.json, rows_);
+  for (const std::string& line : findings_.summary()) fmt::print("# {}\n", line);
+  if (options_.backend == "check") checker_lines();
+  if (failed_points_ > 0) fmt::print("# {} of {} points FAILED\n", failed_points_, points_);
+  return failed_points_ > 0 ? 1 : 0;
+}
+
+void Reporter::checker_lines() const {
+  const Coverage& all = coverage_;
+  if (options_.schedule == "pct") {
+    fmt::print(
+        "# pct: n = {} actors (agents, and channels from one to a PE), k = {} steps, d = {}: a run "
+        "finds a bug of depth {} with a chance of 1/(n k^(d-1)) = {:.2g} at least; all {} runs "
+        "with {:.3g} %\n",
+        all.actors, all.steps, options_.depth, options_.depth,
+        all.without_bound == all.runs ? 0 : all.least, all.runs, 100 * (1 - all.all_miss));
+    if (all.without_bound > 0)
+      fmt::print("# pct: {} runs were longer than k, and promise nothing\n", all.without_bound);
+  }
+  if (options_.schedule == "exhaustive") {
+    fmt::print("# exhaustive: {} executions, {}, {}\n", all.executions,
+               options_.bound < 0 ? std::string("no bound on preemptions")
+                                  : fmt::format("at most {} preemptions in each", options_.bound),
+               incomplete_ > 0 ? "INCOMPLETE" : "complete");
+  }
+  if (incomplete_ > 0)
+    fmt::print(
+        "# INCOMPLETE {} of {} runs ended by their budget, and what they had not reached is "
+        "not checked\n",
+        incomplete_, all.runs);
+  fmt::print(
+      "# {}covered {} op sites, {} verbs, {} transfers, {} accesses; {} bytes bypassed the verbs\n",
+      all.runs > 1 ? fmt::format("{} runs ", all.runs) : std::string(), all.sites.size(), all.verbs,
+      all.transfers, all.accesses, all.escaped_bytes);
+  site_lines();
+}
+
+void Reporter::site_lines() const {
+  std::size_t partly = 0;
+  for (const auto& [site, times] : coverage_.sites) partly += times.second < coverage_.runs;
+  if (partly > 0) fmt::print("# {} of the op sites are not in every run\n", partly);
+  if (!options_.coverage) return;
+  for (const auto& [site, times] : coverage_.sites) {
+    fmt::print("#   {}  {}  x{}", site.first, site.second, times.first);
+    if (times.second < coverage_.runs)
+      fmt::print("  in {} of {} runs", times.second, coverage_.runs);
+    fmt::print("\n");
+  }
+}
+
+}  // namespace sym::command
