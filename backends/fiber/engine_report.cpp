@@ -53,7 +53,11 @@ const char* in_tree(const char* file) {
   if (!root.empty() && std::string_view(file).substr(0, root.size()) == root)
     return file + root.size();
   // A file compiled elsewhere, with another way back from its build folder.
-  while (file[0] == '.' && file[1] == '.' && file[2] == '/') file += 3;
+  while (file[0] == '.') {
+    const int up = file[1] == '.' ? 1 : 0;
+    if (file[up + 1] != '/') break;
+    file += up + 2;
+  }
   return file;
 }
 
