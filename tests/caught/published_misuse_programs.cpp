@@ -84,6 +84,57 @@ struct CarvedWindows {
   }
 };
 
+// --- kernels that wait for what finds no place on the device -------------------------------------
+
+struct WaitsFor {
+  Signals counter;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.wait_until(counter, 0, std::uint64_t{1});
+  }
+};
+struct Tells {
+  Signals counter;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.signal(counter, 0, block.pe());
+    block.quiet();
+  }
+};
+
+// deepseek-ai/DeepEP#496: a kernel that spins holds the place of the one that it waits for.
+void spins_in_its_place(FiberWorld& world, bool fixed) {
+  const Signals counter = counters(world, 1);
+  if (fixed) world.launch(launch_of("tells"), Tells{counter});
+  world.launch(launch_of("waits"), WaitsFor{counter});
+  if (!fixed) world.launch(launch_of("tells", 1, 1), Tells{counter});
+}
+
+// NVIDIA/cub#369: the blocks of a grid meet, and not all of them are resident.
+struct GridMeets {
+  Signals counter;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.signal(counter, 0, block.pe());
+    block.quiet();
+    block.wait_until(counter, 0, static_cast<std::uint64_t>(block.count()));
+  }
+};
+void grid_too_large(FiberWorld& world, bool fixed) {
+  world.launch(launch_of("meets", fixed ? 2 : 3), GridMeets{counters(world, 1)});
+}
+
+// vllm-project/vllm#32860, #41189: two kernels on two streams, each of which waits for its like on
+// the other PE, and which of them finds a place first differs. Repaired, one begins after the
+// other.
+void kernels_in_other_order(FiberWorld& world, bool fixed) {
+  const Group first{world.channel({1}), world.team()};
+  const Group second{world.channel({1}), world.team()};
+  world.launch(launch_of("first", 1, 0), Meets{first});
+  if (fixed) world.queue(1).after(world.queue(0).record());
+  world.launch(launch_of("second", 1, 1), Meets{second});
+}
+
 }  // namespace
 
 std::vector<Program> published_misuse_programs() {
@@ -93,6 +144,26 @@ std::vector<Program> published_misuse_programs() {
        2,
        groups_in_other_order,
        {"PE 0 block 0", "PE 1 block 0", "expected 1, seen 0"}},
+      {.name = "spins_in_its_place",
+       .kind = "deadlock",
+       .pes = 2,
+       .run = spins_in_its_place,
+       .says = {"wait_until"},
+       .found = Found::by_worst,
+       .resident_blocks = 1},
+      {.name = "grid_too_large",
+       .kind = "deadlock",
+       .pes = 1,
+       .run = grid_too_large,
+       .says = {"wait_until", "expected 3, seen 2"},
+       .resident_blocks = 2},
+      {.name = "kernels_in_other_order",
+       .kind = "deadlock",
+       .pes = 2,
+       .run = kernels_in_other_order,
+       .says = {"PE 0 block 0", "PE 1 block 0", "expected 1, seen 0"},
+       .found = Found::by_worst,
+       .resident_blocks = 1},
       {"counts_differ", "mismatch", 2, counts_differ, {"another operation, count, type or grid"}},
       {"wrong_bound", "error", 2, one_launch_of<WrongBound>, {"out of bounds", "put"}},
       {"stub_barrier", "race", 2, one_launch_of<StubBarrier>, {"transform", "reduce"}},
