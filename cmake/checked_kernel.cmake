@@ -25,6 +25,8 @@ function(sym_add_checked_kernel name)
   endforeach()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE symposium::check ${arg_LINK})
+  # Findings name files from the project's folder: the same on every machine, and what CI can mark.
+  target_compile_options(${name} PRIVATE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
   list(JOIN arg_PES "," pes)
   list(JOIN arg_EXHAUSTIVE_PES "," exhaustive)
   set(worst --pes ${pes} --schedule worst,fifo)

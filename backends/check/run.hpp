@@ -17,7 +17,7 @@ struct CheckOptions {
   int pes = 2;
   std::string schedule = "worst";  // one of schedule_names()
   std::uint64_t seed = 1;
-  Knobs knobs;
+  Knobs knobs = {};
   bool detect_races = true;
   int pct_depth = 2;            // pct: bugs of this depth are found with the stated probability
   std::uint64_t pct_steps = 0;  // pct: how long a run is at most; 0: found by running once more
@@ -34,7 +34,7 @@ struct CheckOptions {
   // The decisions of an earlier run (CheckReport::decisions), to be taken again; with the program,
   // PEs, seed, knobs and resident_blocks of that run, and under whatever schedule. None: the
   // schedule decides.
-  std::vector<std::uint32_t> decisions;
+  std::vector<std::uint32_t> decisions = {};
   // What happens where the list ends or a decision is not possible. Exact: a finding "replay",
   // which says that the run is another one; also if the run ends before the list. Else the choice
   // is 0, the oldest event, whole: so any list is a run, a list and the same with zeros behind it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
@@ -23,6 +24,21 @@ std::string key_of(const fiber::Finding& finding) {
     key += std::string(" ") + place.site.file + ":" + std::to_string(place.site.line);
   }
   return key;
+}
+
+// On GitHub: the line that marks the place in the change under review. The file is named as the
+// compiler was given it; sym_add_checked_kernel sees to it that this is from the project's folder.
+void annotate(const fiber::Finding& finding) {
+  const char* github = std::getenv("GITHUB_ACTIONS");
+  if (github == nullptr || std::string(github) != "true") return;
+  const std::string title = finding.text.substr(0, finding.text.find('\n'));
+  for (const fiber::Place& place : finding.places) {
+    if (place.site.line == 0) continue;
+    std::printf("::error file=%s,line=%d,title=%s::%s\n", place.site.file, place.site.line,
+                finding.kind.c_str(), (title + " " + finding.why).c_str());
+    return;
+  }
+  std::printf("::error title=%s::%s\n", finding.kind.c_str(), title.c_str());
 }
 
 class Session {
@@ -50,10 +66,13 @@ class Session {
     options.pes = pes;
     options.schedule = schedule;
     CheckReport last;
+    double missed = 1;  // the probability that pct has missed a bug of its depth
     for (std::uint64_t run = 0; run < runs; ++run, ++options.seed) {
       if (!one(options, last)) ++bad;
       executions += last.executions;
       if (last.incomplete) ++unfinished;
+      if (run == 0) options.pct_steps = last.pct.steps;
+      missed *= 1 - last.pct.bound;
     }
     wrong_ = wrong_ || bad > 0 || unfinished > 0;
     std::printf("%-10s %d PEs  %-10s %llu %s, %llu op sites, %llu transfers in the last\n",
@@ -64,7 +83,14 @@ class Session {
                 executions == 1 ? "run" : "runs",
                 static_cast<unsigned long long>(last.statistics.sites.size()),
                 static_cast<unsigned long long>(last.statistics.transfers));
-    if (unfinished > 0) std::printf("           a budget ended it: nothing is known of the rest\n");
+    if (schedule == "pct") {
+      std::printf("%-10s a bug of depth %d, if there is one, is found with probability %.3g\n", "",
+                  options.pct_depth, 1 - missed);
+    }
+    if (unfinished > 0) {
+      std::printf("%-10s a budget ended it, and nothing is known of the rest: %s\n", "",
+                  last.incomplete ? last.not_reached.c_str() : "see the runs before");
+    }
   }
 
   bool one(const CheckOptions& options, CheckReport& report) {
@@ -72,6 +98,7 @@ class Session {
     for (const fiber::Finding& finding : report.findings) {
       if (++seen_[key_of(finding)] > 1) continue;
       std::printf("%s\n  again  %s\n", finding.text.c_str(), command(options).c_str());
+      annotate(finding);
     }
     return report.clean();
   }

@@ -20,11 +20,11 @@ using command::Variant;
 template <class T, World W>
 class Collectives {
  public:
-  Collectives(W& world, Errors& errors, std::size_t most)
+  Collectives(W& world, Errors& errors, std::size_t most, int blocks = 3)
       : world_(world),
         errors_(errors),
         most_(most),
-        channel_(world.channel({3, 208})) {  // a small inbox: one-shot goes in rounds
+        channel_(world.channel({blocks, 208})) {  // a small inbox: one-shot goes in rounds
     const std::size_t all = most * static_cast<std::size_t>(world.n_pes());
     in_ = world.template allocate<T>(all);
     out_ = world.template allocate<T>(all);
@@ -124,7 +124,7 @@ inline const std::vector<std::size_t>& counts_for(int pes) {
   return pes <= 8 ? all : few;
 }
 
-// What is swept: every count with every grid.
+// What is swept: every count with every grid, the largest last.
 struct Sweep {
   std::vector<std::size_t> counts;
   std::vector<int> blocks;
@@ -132,7 +132,7 @@ struct Sweep {
 
 template <class T, class W>
 void sums_of(W& world, Errors& errors, const Sweep& sweep) {
-  Collectives<T, W> collectives(world, errors, sweep.counts.back());
+  Collectives<T, W> collectives(world, errors, sweep.counts.back(), sweep.blocks.back());
   for (std::size_t n : sweep.counts) {
     for (int blocks : sweep.blocks) {
       collectives.template reductions<Sum>(world.team(), n, blocks);

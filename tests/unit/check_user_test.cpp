@@ -117,6 +117,20 @@ TEST(CheckMain, SaysWhatRepeatsAFindingAndSaysItOnce) {
   EXPECT_EQ(main_of({}, throws).status, 1);
 }
 
+TEST(CheckMain, SaysWhatPctPromises) {
+  const Said said = main_of({"--schedule", "pct", "--runs", "3", "--depth", "1"}, right);
+  EXPECT_EQ(said.status, 0) << said.out;
+  EXPECT_THAT(said.out,
+              HasSubstr("a bug of depth 1, if there is one, is found with probability 0."));
+}
+
+TEST(CheckMain, ABudgetsEndIsNoSuccess) {
+  const Said said = main_of({"--budget", "5"}, right);
+  EXPECT_EQ(said.status, 1);
+  EXPECT_THAT(said.out, HasSubstr("INCOMPLETE 2 PEs"));
+  EXPECT_NONFATAL_FAILURE(EXPECT_CLEAN(right, CheckOptions{.most_steps = 5}), "incomplete");
+}
+
 TEST(CheckMain, RefusesWhatItDoesNotKnow) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> bad{
       {{"--pse", "2"}, "unknown argument '--pse'; the nearest is '--pes'"},
