@@ -28,8 +28,8 @@ struct CheckOptions {
   std::uint64_t most_steps = 100'000'000;
   double most_seconds = 0;
   int resident_blocks = 0;  // of a PE at a time; 0: all are resident at once
-  // CPU time that a kernel may compute without a verb before it is a finding; 0: no limit. Not
-  // under the sanitizers.
+  // CPU time that a kernel may compute without a verb before it is a finding, or sleep ten times as
+  // long; 0: no limit. Not under the sanitizers.
   double verb_seconds = 10;
   // The decisions of an earlier run (CheckReport::decisions), to be taken again; with the program,
   // PEs, seed, knobs and resident_blocks of that run, and under whatever schedule. None: the

@@ -2,9 +2,10 @@
 
 namespace sym::fiber {
 
-void FiberBlock::beyond(Range range, std::size_t count) {
+void FiberBlock::beyond(Range range, std::size_t count, int pe) {
   throw Failure("out of bounds: elements [" + std::to_string(range.first) + ", " +
-                std::to_string(range.end()) + ") of a window of " + std::to_string(count));
+                std::to_string(range.end()) + ") of a window of " + std::to_string(count) +
+                " on PE " + std::to_string(pe));
 }
 
 Bytes FiberBlock::scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const {

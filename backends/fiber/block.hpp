@@ -218,9 +218,9 @@ class FiberBlock {
 
   template <class T>
   Bytes resolve(Window<T> window, Range range, int pe) const {
-    if (range.end() > window.count) beyond(range, window.count);
     Bytes bytes = engine_.memory().resolve(
         window.segment, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T), pe);
+    if (range.end() > window.count) beyond(range, window.count, pe);
     bytes.element = sizeof(T);
     return bytes;
   }
@@ -244,7 +244,7 @@ class FiberBlock {
                         sizeof(T));
   }
   // Throws Failure: a window may be a part of its allocation, whose bounds memory knows.
-  [[noreturn]] static void beyond(Range range, std::size_t count);
+  [[noreturn]] static void beyond(Range range, std::size_t count, int pe);
   // Throws Failure unless the bytes lie in the launch's scratch and the offset suits the element.
   Bytes scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const;
 

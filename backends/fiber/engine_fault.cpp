@@ -73,10 +73,14 @@ void Engine::report_fault(const Agent& faulty, int signal) {
                         host_stacks_.guards(guard_->address()) ||
                         !agent.fiber->holds(guard_->stack_pointer());
   Named named = arithmetic();
-  if (signal == FaultGuard::too_long) {
+  if (signal == FaultGuard::too_long || signal == FaultGuard::asleep) {
+    const bool computes = signal == FaultGuard::too_long;
     named = {
         "no-yield",
-        "NEVER YIELDS " + in_seconds(options_.verb_seconds) + " s of computing without a verb",
+        "NEVER YIELDS " +
+            in_seconds(options_.verb_seconds * (computes ? 1 : FaultGuard::asleep_stretches)) +
+            " s of " + (computes ? "computing" : "waiting outside of the library") +
+            " without a verb",
         "nothing else can run until it comes to one: a loop that waits for memory to change by "
         "plain reads never ends",
         "wait with wait_until, or poll with test"};

@@ -41,9 +41,13 @@ struct Watched {
   Fiber* volatile running = nullptr;
   volatile bool timed = false;
   volatile std::uint64_t marks = 0;
-  std::uint64_t marks_at_tick = 0;
-  int ticks = 0;  // with no mark between them
-  timer_t timer = {};
+  struct Clock {
+    timer_t timer = {};
+    double tick_s = 0;  // 0: there is no timer
+    std::uint64_t marks = 0;
+    int ticks = 0;  // with no mark between them
+    bool hurries = false;
+  } clocks[2];  // CPU time, then wall time
   int signal = 0;
   const void* address = nullptr;
   const void* stack_pointer = nullptr;
@@ -104,33 +108,45 @@ itimerspec every(double seconds) {
   return times;
 }
 
-// A tick of the CPU clock: whether the fibre is to be ended. Code outside the program, an allocator
-// say, may hold a lock that would be held for ever: then rather at one of many short ticks that
-// follow.
-bool is_over(const void* context) {
+void set(Watched::Clock& clock, double tick_s) {
+  const itimerspec times = every(tick_s);
+  timer_settime(clock.timer, 0, &times, nullptr);
+}
+
+// A tick of a clock: whether the fibre is to be ended. Code outside the program, an allocator say,
+// may hold a lock that would be held for ever: then rather at one of many short ticks that follow.
+// But who has slept for so long is in a system call.
+bool is_over(Watched::Clock& clock, bool cpu, const void* context) {
   constexpr int most_ticks = 1'000;
-  if (watched.marks != watched.marks_at_tick) {
-    watched.marks_at_tick = watched.marks;
-    watched.ticks = 0;
+  if (watched.marks != clock.marks) {
+    clock.marks = watched.marks;
+    clock.ticks = 0;
+    if (clock.hurries) set(clock, clock.tick_s);
+    clock.hurries = false;
     return false;
   }
-  if (!watched.timed || ++watched.ticks < ticks_a_stretch) return false;
+  if (!watched.timed || ++clock.ticks < ticks_a_stretch) return false;
   const std::uintptr_t at = registers_of(context).program_counter;
-  if ((at >= text.begin && at < text.end) || watched.ticks >= most_ticks) return true;
-  const itimerspec soon = every(1e-3);
-  timer_settime(watched.timer, 0, &soon, nullptr);
+  if (!cpu || (at >= text.begin && at < text.end) || clock.ticks >= most_ticks) return true;
+  clock.hurries = true;
+  set(clock, 1e-3);
   return false;
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
   Fiber* fiber = watched.running;
-  if (signal == SIGVTALRM && (fiber == nullptr || !is_over(context))) return;
+  int reason = signal;
+  if (signal == SIGVTALRM) {
+    const bool cpu = info->si_value.sival_int == 0;
+    if (fiber == nullptr || !is_over(watched.clocks[cpu ? 0 : 1], cpu, context)) return;
+    reason = cpu ? FaultGuard::too_long : FaultGuard::asleep;
+  }
   if (fiber == nullptr) {
     sigaction(signal, &previous[signal], nullptr);  // on return it happens again
     if (signal == SIGABRT) raise(signal);
     return;
   }
-  watched.signal = signal == SIGVTALRM ? FaultGuard::too_long : signal;
+  watched.signal = reason;
   watched.address = info->si_addr;
   watched.stack_pointer =
       reinterpret_cast<const void*>(registers_of(context).stack_pointer);  // NOLINT
@@ -150,6 +166,24 @@ void install() {
   for (const int signal : faults) sigaction(signal, &action, &previous[signal]);
 }
 
+// Ticks come to this thread alone. A machine that was halted gives one tick, however long it was.
+void start_clock(int number, clockid_t kind, double tick_s) {
+  sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGVTALRM;
+  event.sigev_value.sival_int = number;
+  const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
+#if defined(sigev_notify_thread_id)
+  event.sigev_notify_thread_id = thread;
+#else
+  event._sigev_un._tid = thread;
+#endif
+  Watched::Clock& clock = watched.clocks[number];
+  if (timer_create(kind, &event, &clock.timer) != 0) return;
+  clock.tick_s = tick_s;
+  set(clock, tick_s);
+}
+
 void uninstall() {
   const std::lock_guard lock(handlers_mutex);
   if (--guards > 0) return;
@@ -161,8 +195,6 @@ void uninstall() {
 struct FaultGuard::Impl {
   stack_t old_stack = {};
   bool has_stack = false;
-  timer_t timer = {};
-  bool has_timer = false;
 };
 
 FaultGuard::FaultGuard(double stretch_s) : impl_(std::make_unique<Impl>()) {
@@ -178,23 +210,14 @@ FaultGuard::FaultGuard(double stretch_s) : impl_(std::make_unique<Impl>()) {
   watched = Watched{};
   install();
   if (stretch_s <= 0) return;
-  sigevent event = {};
-  event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = SIGVTALRM;
-#if defined(sigev_notify_thread_id)
-  event.sigev_notify_thread_id = static_cast<pid_t>(syscall(SYS_gettid));
-#else
-  event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
-#endif
-  if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &impl_->timer) != 0) return;
-  impl_->has_timer = true;
-  watched.timer = impl_->timer;
-  const itimerspec times = every(stretch_s / ticks_a_stretch);
-  timer_settime(impl_->timer, 0, &times, nullptr);
+  start_clock(0, CLOCK_THREAD_CPUTIME_ID, stretch_s / ticks_a_stretch);
+  start_clock(1, CLOCK_MONOTONIC, stretch_s * asleep_stretches / ticks_a_stretch);
 }
 
 FaultGuard::~FaultGuard() {
-  if (impl_->has_timer) timer_delete(impl_->timer);
+  for (const Watched::Clock& clock : watched.clocks) {
+    if (clock.tick_s > 0) timer_delete(clock.timer);
+  }
   uninstall();
   if (impl_->has_stack) sigaltstack(&impl_->old_stack, nullptr);
 }

@@ -15,8 +15,8 @@ namespace sym::fiber {
 
 class FaultGuard {
  public:
-  // `stretch_s`: CPU time of the thread between two marks; it may take a quarter longer to be seen.
-  // A fibre that sleeps takes none. 0: no limit.
+  // `stretch_s`: CPU time of the thread between two marks, or a tenth of the wall time; it may take
+  // a quarter longer to be seen. 0: no limit.
   explicit FaultGuard(double stretch_s);
   ~FaultGuard();
   FaultGuard(const FaultGuard&) = delete;
@@ -26,8 +26,11 @@ class FaultGuard {
   static bool works();
 
   // Fiber::resume, which is a mark. Returns 0, or the signal that ended the fibre: it is abandoned,
-  // and what it held is lost. too_long: its time is over; only if `timed`.
+  // and what it held is lost. too_long: its CPU time is over; asleep: its wall time; only if
+  // `timed`.
   static constexpr int too_long = -1;
+  static constexpr int asleep = -2;
+  static constexpr int asleep_stretches = 10;
   int resume(Fiber& fiber, bool timed);
   void mark();
   // After a signal: what the fibre wanted to reach, and its stack pointer.

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -16,10 +18,10 @@ namespace {
 using testing::HasSubstr;
 
 template <class Body>
-check::CheckReport run(Body body, const char* schedule = "worst") {
+check::CheckReport run(Body body, const char* schedule = "worst", double verb_seconds = 0.1) {
   check::CheckOptions options;
   options.schedule = schedule;
-  options.verb_seconds = 0.1;
+  options.verb_seconds = verb_seconds;
   return check::run_check(options, [&](FiberWorld& world) {
     world.launch({.name = "faulty", .blocks = 2}, [body](FiberBlock& block) {
       block.sync();
@@ -113,6 +115,30 @@ TEST_F(Faults, ALoopWithoutAVerb) {
   };
   expect_finding(run(allocates), "no-yield", "NEVER YIELDS");
   EXPECT_NE(std::make_unique<char[]>(100'000), nullptr);
+}
+
+// A kernel that waits for something that no GPU has.
+TEST_F(Faults, Sleep) {
+  const auto sleeps = [] { std::this_thread::sleep_for(std::chrono::hours(1)); };
+  expect_finding(run(sleeps, "worst", 0.02), "no-yield", "NEVER YIELDS 0.2 s of waiting");
+}
+
+// Whoever has nearly used up his time has all of it again after a verb.
+TEST_F(Faults, TimeIsCountedFromTheLastVerb) {
+  check::CheckOptions options;
+  options.verb_seconds = 0.05;
+  const auto report = check::run_check(options, [](FiberWorld& world) {
+    world.launch({.name = "slow"}, [](FiberBlock& block) {
+      for (int round = 0; round < 8; ++round) {
+        block.sync();
+        const auto computes = std::clock() + CLOCKS_PER_SEC / 50;
+        while (std::clock() < computes) {
+        }
+      }
+    });
+    world.synchronize();
+  });
+  EXPECT_EQ(report.text(), "");
 }
 
 TEST(Exceptions, OfAKernelAreFindings) {
