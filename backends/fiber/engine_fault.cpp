@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "backends/fiber/deadlock.hpp"
 #include "backends/fiber/engine.hpp"
@@ -19,27 +20,14 @@ struct Named {
   const char* fix;
 };
 
-Place place_of(const Agent& agent, const char* role) {
-  Place place;
-  place.role = role;
-  place.pe = agent.pe;
-  place.block = agent.queue >= 0 ? -1 : std::max(agent.block, -1);
-  place.queue = agent.queue;
-  place.launch = agent.launch;
-  place.launch_name = agent.launch_name;
-  place.verb = agent.step.verb;
-  place.site = agent.step.site;
-  return place;
-}
-
-Finding finding_of(const Named& named, const Agent& agent, const std::string& after) {
+Finding finding_of(const Named& named, Place place, const std::string& after) {
   Finding finding;
   finding.kind = named.kind;
   finding.text = named.headline + "\n  after  " + after + "\n  why    " + named.why +
                  "\n  fix    " + named.fix;
   finding.why = named.why;
   finding.fix = named.fix;
-  finding.places.push_back(place_of(agent, "last verb"));
+  finding.places.push_back(std::move(place));
   return finding;
 }
 
@@ -62,7 +50,7 @@ void Engine::report_exception(const Agent& agent, const std::string& what) {
   stop(finding_of({"exception", "EXCEPTION " + what,
                    "an exception left the program; on a GPU it would be no exception but a fault",
                    "let the kernel end by return, and refuse bad input with require()"},
-                  agent, describe(agent)));
+                  place_of(agent, "last verb"), describe(agent)));
 }
 
 void Engine::report_fault(const Agent& faulty, int signal) {
@@ -101,7 +89,7 @@ void Engine::report_fault(const Agent& faulty, int signal) {
              "reach memory by verbs, which check bounds, and not by escape() or captured pointers"};
   }
   agent.state = Agent::State::idle;
-  stop(finding_of(named, agent, describe(agent)));
+  stop(finding_of(named, place_of(agent, "last verb"), describe(agent)));
 }
 
 // --- polling for ever
