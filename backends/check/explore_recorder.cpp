@@ -137,10 +137,10 @@ void Recorder::word_read(Agent& agent, const fiber::WordId& id, std::uint64_t ne
   }
 }
 
-void Recorder::control(Agent& agent, const fiber::Bytes& bytes) {
-  RaceDetector::control(agent, bytes);
+void Recorder::control(Agent& agent, const fiber::Bytes& bytes, bool write) {
+  RaceDetector::control(agent, bytes, write);
   touched.touches.push_back(
-      {Touch::Kind::control, true, bytes.pe, bytes.space, bytes.begin, bytes.end(), 0, 0});
+      {Touch::Kind::control, write, bytes.pe, bytes.space, bytes.begin, bytes.end(), 0, 0});
 }
 
 }  // namespace sym::check

@@ -41,7 +41,7 @@ class Recorder : public RaceDetector {
   void completed(fiber::Agent& agent) override;
   void word_read(fiber::Agent& agent, const fiber::WordId& id, std::uint64_t need, int shift,
                  bool counted) override;
-  void control(fiber::Agent& agent, const fiber::Bytes& bytes) override;
+  void control(fiber::Agent& agent, const fiber::Bytes& bytes, bool write) override;
 
  private:
   using Events = std::vector<std::size_t>;

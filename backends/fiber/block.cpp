@@ -41,7 +41,7 @@ bool FiberBlock::require(bool holds, const char* what, std::uint64_t value, std:
 
 std::uint64_t* FiberBlock::own(Window<std::uint64_t> table, std::size_t index) const {
   const Bytes bytes = resolve(table, Range{index, 1}, agent_.pe);
-  engine_.control(bytes);
+  engine_.control(bytes, true);
   return reinterpret_cast<std::uint64_t*>(bytes.data);
 }
 

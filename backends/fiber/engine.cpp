@@ -233,8 +233,8 @@ void Engine::access(const Bytes& bytes, bool write, bool atomic) {
   if (observer_ != nullptr && bytes.size != 0) observer_->access(*current_, bytes, write, atomic);
 }
 
-void Engine::control(const Bytes& bytes) {
-  if (observer_ != nullptr) observer_->control(*current_, bytes);
+void Engine::control(const Bytes& bytes, bool write) {
+  if (observer_ != nullptr) observer_->control(*current_, bytes, write);
 }
 
 void Engine::synced() {

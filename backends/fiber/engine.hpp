@@ -199,8 +199,9 @@ class Observer {
   // what arrives later changes nothing for it. Called when the wait ends, before it acquires.
   virtual void word_read(Agent&, const WordId&, std::uint64_t /*need*/, int /*shift*/,
                          bool /*counted*/) {}
-  // The agent reads and writes control memory that no peer reaches, and that is not checked.
-  virtual void control(Agent&, const Bytes&) {}
+  // The agent reads or (also) writes state of the backend that is not checked: a table that no
+  // peer reaches, places for blocks.
+  virtual void control(Agent&, const Bytes&, bool /*write*/) {}
 };
 
 // What a stream of a PE runs at a time: a kernel's blocks, or one operation of a queue.
@@ -232,7 +233,7 @@ class Engine {
   // As step, but nothing else may happen in between: a verb of a piece of warps.
   void pass(const Step& step);
   void access(const Bytes& bytes, bool write, bool atomic = false);
-  void control(const Bytes& bytes);
+  void control(const Bytes& bytes, bool write);
   void synced();
   void put(const Bytes& src, const Bytes& dst, Transfer::Kind kind);
   void put_value(std::vector<std::byte> value, const Bytes& dst);

@@ -94,7 +94,8 @@ void Engine::ask_places(int pe, std::deque<Agent*> blocks) {
 void Engine::give_places(int pe) {
   Places& places = places_[static_cast<std::size_t>(pe)];
   if (options_.resident_blocks > 0 && observer_ != nullptr) {
-    observer_->control(*hosts_[static_cast<std::size_t>(pe)], Bytes{pe, Bytes::places_space, 0, 1});
+    observer_->control(*hosts_[static_cast<std::size_t>(pe)], Bytes{pe, Bytes::places_space, 0, 1},
+                       true);
   }
   if (hosts_[static_cast<std::size_t>(pe)]->state != Agent::State::running) places.late = false;
   while (!places.late && !places.waiting.empty() && places.resident < options_.resident_blocks) {

@@ -6,8 +6,11 @@
 namespace sym::fiber {
 
 namespace {
-Bytes flag_bytes(const WordId& id) {
-  return Bytes{id.pe, id.space, id.index * sizeof(std::uint64_t), sizeof(std::uint64_t)};
+// Of a flag of Posts: what is counted beside its word. A name each, and no memory.
+enum class Count { posts, takes, waiters };
+Bytes count_of(const WordId& id, Count count) {
+  return Bytes{id.pe, id.space, id.index * sizeof(std::uint64_t) + static_cast<std::size_t>(count),
+               1};
 }
 }  // namespace
 
@@ -15,7 +18,7 @@ Bytes flag_bytes(const WordId& id) {
 // might not have been, whatever this run did; without one, a run that did it is stopped.
 void Engine::post(const WordId& id) {
   Word& flag = word(id);
-  control(flag_bytes(id));
+  control(count_of(id, Count::posts), true);
   if (flag.posts++ != flag.takes && observer_ == nullptr) {
     stop({"post", "POST the flag of slot " + std::to_string(id.slot) + " at PE " +
                       std::to_string(id.pe) + " has not been taken\n  at     " +
@@ -26,14 +29,15 @@ void Engine::post(const WordId& id) {
 
 void Engine::take(const WordId& id) {
   Word& flag = word(id);
-  control(flag_bytes(id));
+  control(count_of(id, Count::takes), false);
+  control(count_of(id, Count::waiters), true);
   if (!flag.waiters.empty()) {
     stop({"take", "TAKE two wait for the flag of PE " + std::to_string(id.lane) + " of slot " +
                       std::to_string(id.slot) + "\n  at     " + describe(*current_) +
                       "\n  at     " + describe(*flag.waiters.front().agent)});
   }
   wait({{id, flag.takes + 1, 0, true}});
-  control(flag_bytes(id));
+  control(count_of(id, Count::takes), true);
   ++flag.takes;
 }
 
