@@ -77,6 +77,7 @@ void FiberBlock::tally_keys(Scratch<std::uint32_t> counts, K keys, Range range, 
   const Bytes from = resolve(keys, range, agent_.pe);
   const Bytes to = resolve(counts, counts.all(), agent_.pe);
   engine_.access(from, false);
+  engine_.access(to, false);  // it counts on from what is there
   engine_.access(to, true);
   if (range.empty()) return engine_.synced();
   count(reinterpret_cast<std::uint32_t*>(to.data),
