@@ -29,6 +29,7 @@ fiber::EngineOptions engine_options_of(const CheckOptions& options) {
   engine.verb_seconds = options.verb_seconds;
   // The address sanitizer may keep variables elsewhere than on the stack.
   engine.find_livelocks = fiber::FaultGuard::works();
+  engine.tracer = options.tracer;
   return engine;
 }
 

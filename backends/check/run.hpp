@@ -41,6 +41,7 @@ struct CheckOptions {
   // are the same run, and the empty list is one too. To shrink a run, shorten its list or make its
   // decisions 0, and see whether the finding is still there.
   bool exact_replay = true;
+  fiber::Tracer* tracer = nullptr;  // is told what happens in each run; outlives them
 };
 
 // What pct promises: this run finds a bug of depth `depth`, if there is one, with a probability of

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/fiber/deadlock.hpp"
+#include "backends/fiber/tracer.hpp"
 #include "core/error.hpp"
 
 namespace sym::fiber {
@@ -89,6 +90,7 @@ Agent& Engine::make_agent(int pe, int stream, int block) {
 }
 
 void Engine::run(const std::function<void(int pe)>& program) {
+  if (options_.tracer != nullptr) options_.tracer->begin();
   barrier_.meeting = &make_agent(-1, 0, -1);
   for (int pe = 0; pe < options_.pes; ++pe) {
     Agent& host = make_agent(pe, 0, -1);
@@ -204,12 +206,14 @@ void Engine::step(const Step& step) {
   agent.state = Agent::State::ready;
   policy_.ready(*this, agent);
   agent.fiber->suspend();
+  if (options_.tracer != nullptr) options_.tracer->verb(agent);
 }
 
 void Engine::block_until_woken(Agent& agent) {
   agent.state = Agent::State::blocked;
   if (agent.block < 0) give_places(agent.pe);
   agent.fiber->suspend();
+  if (options_.tracer != nullptr) options_.tracer->woken(agent);
 }
 
 // At the end of a wait: goes on at once unless it must wait, or the policy wants to choose when.
@@ -243,6 +247,7 @@ void Engine::synced() {
 
 void Engine::report(Finding finding) {
   constexpr std::size_t most = 50;
+  if (options_.tracer != nullptr) options_.tracer->reported(finding);
   if (findings_.size() < most) findings_.push_back(std::move(finding));
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/fiber/engine.hpp"
+#include "backends/fiber/tracer.hpp"
 
 namespace sym::fiber {
 
@@ -170,12 +171,15 @@ void Engine::read_source(Transfer& transfer) {
   if (transfer.source_read) return;
   transfer.source_read = true;
   changed();
+  if (options_.tracer != nullptr) options_.tracer->source_read(transfer);
   if (observer_ != nullptr) observer_->source_read(transfer, transfer.src);
   if (transfer.src.data == nullptr || transfer.dst.data == nullptr) return;
   transfer.buffer.assign(transfer.src.data, transfer.src.data + transfer.src.size);
 }
 
 void Engine::deliver_piece(Transfer& transfer, std::size_t first, std::size_t bytes) {
+  const bool last = transfer.pieces_delivered + bytes >= transfer.dst.size;
+  if (last && options_.tracer != nullptr) options_.tracer->delivered(transfer);
   changed();
   const Bytes to = transfer.dst.part(first, bytes);
   if (!transfer.source_read && observer_ != nullptr) {
@@ -189,7 +193,7 @@ void Engine::deliver_piece(Transfer& transfer, std::size_t first, std::size_t by
   }
   if (observer_ != nullptr) observer_->destination_written(transfer, to);
   transfer.pieces_delivered += bytes;
-  if (transfer.pieces_delivered >= transfer.dst.size) finished(transfer);
+  if (last) finished(transfer);
 }
 
 void Engine::deliver(Transfer& transfer) {
@@ -229,6 +233,7 @@ void Engine::finished(Transfer& transfer) {
 }
 
 void Engine::arrive(Transfer& transfer) {
+  if (options_.tracer != nullptr) options_.tracer->delivered(transfer);
   changed();
   Word& word = *transfer.word;
   word.pending.erase(std::find(word.pending.begin(), word.pending.end(), &transfer));

@@ -12,6 +12,8 @@
 
 namespace sym::fiber {
 
+class Tracer;
+
 // An access or a wait that a finding is about: who, and where in the source.
 struct Place {
   std::string role;  // "write", "read", "wait", "signal", "free", ...
@@ -67,6 +69,7 @@ struct EngineOptions {
   double verb_seconds = 10;
   // Kernels that poll for what nothing can change any more are a finding.
   bool find_livelocks = false;
+  Tracer* tracer = nullptr;  // outlives the run
 };
 
 }  // namespace sym::fiber

@@ -52,6 +52,9 @@ Finding wrong_data(const PointResult& result);
 
 Outcome run_on_thread(const Algorithm& algorithm, const Point& point, const RunOptions& options);
 Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOptions& options);
+// What two PEs did in that run up to the first finding with this Finding::bug(), side by side.
+std::vector<std::string> timeline_on_check(const Algorithm& algorithm, const Point& point,
+                                           const RunOptions& options, const std::string& bug);
 // Starts a simulated point in a process of its own; the call of what it returns waits for the
 // outcome.
 std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point,

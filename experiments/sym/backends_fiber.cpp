@@ -8,6 +8,7 @@
 
 #if defined(SYM_HAVE_FIBER)
 #include "backends/check/run.hpp"
+#include "backends/check/timeline.hpp"
 #include "sim/child.hpp"
 #include "sim/run.hpp"
 #endif
@@ -17,6 +18,10 @@ namespace sym::command {
 #if !defined(SYM_HAVE_FIBER)
 
 Outcome run_on_check(const Algorithm&, const Point&, const RunOptions&) {
+  throw Unavailable("check: " + why_unavailable("check"));
+}
+std::vector<std::string> timeline_on_check(const Algorithm&, const Point&, const RunOptions&,
+                                           const std::string&) {
   throw Unavailable("check: " + why_unavailable("check"));
 }
 std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunOptions&,
@@ -100,6 +105,18 @@ Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOp
   add_failure(outcome);
   outcome.checked = checked_of(report);
   return outcome;
+}
+
+std::vector<std::string> timeline_on_check(const Algorithm& algorithm, const Point& point,
+                                           const RunOptions& options, const std::string& bug) {
+  constexpr std::size_t most_lines = 20;
+  check::Timeline timeline(
+      [&](const fiber::Finding& finding) { return copied({finding})[0].bug() == bug; });
+  check::CheckOptions check = check_options(point, options);
+  check.tracer = &timeline;
+  (void)check::run_check(check,
+                         [&](fiber::FiberWorld& world) { (void)algorithm.fiber(world, point); });
+  return timeline.lines(most_lines);
 }
 
 namespace {

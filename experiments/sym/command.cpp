@@ -18,7 +18,7 @@ namespace {
 
 struct Other {
   std::string file, file2, out;
-  bool json = false;
+  bool json = false, shrink = false;
 };
 
 int dispatch(const Invocation& invocation, const std::string& verb,
@@ -42,7 +42,11 @@ int dispatch(const Invocation& invocation, const std::string& verb,
   }
   if (verb == "replay") {
     app.add_option("file", other.file, "what a finding's last line names")->required();
+    app.add_flag("--shrink", other.shrink, "make it small, and show what happens side by side");
+    app.add_option("--out", other.out, "--shrink: the file to write (default: a name of its own)");
     parse(app, arguments);
+    if (!other.out.empty() && !other.shrink) throw UsageError("--out goes with --shrink");
+    if (other.shrink) return shrink_command(invocation, other.file, other.out);
     return replay_command(invocation, other.file);
   }
   if (verb == "compare") {
@@ -68,7 +72,7 @@ const char* usage =
     "  sym plan gemm [options]         show and verify distributed products' schedules\n"
     "  sym list [--json]               algorithms, variants, backends, machines\n"
     "  sym machine NAME|FILE [--out F] show or convert a machine\n"
-    "  sym replay FILE                 run a checker finding again, exactly\n"
+    "  sym replay FILE [--shrink]      run a checker finding again, exactly; or make it small\n"
     "  sym compare MEASURED SIMULATED  error of a simulation by size class\n"
     "  sym doctor                      what this machine can run\n"
     "\n"

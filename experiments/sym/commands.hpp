@@ -19,6 +19,8 @@ struct Invocation {
 int run_command(const Invocation& invocation, const RunOptions& options);
 
 int replay_command(const Invocation& invocation, const std::string& file);
+// Makes a finding's run smaller; `out`: the new file's name, or empty for one of its own.
+int shrink_command(const Invocation& invocation, const std::string& file, const std::string& out);
 int list_command(const Invocation& invocation, bool json);
 int machine_command(const std::string& name, const std::string& out);
 int doctor_command();
