@@ -54,6 +54,7 @@ std::string brief(const Agent& agent) {
 }  // namespace
 
 Deadlock::Deadlock(const Engine& engine) : engine_(engine) {
+  find_spare();
   for (const bool blocks : {true, false}) {
     for (const auto& agent : engine_.agents_) {
       if (agent->state == Agent::State::idle || (agent->block >= 0) != blocks) continue;
@@ -91,7 +92,12 @@ std::vector<const Agent*> Deadlock::way_back(const Agent& start) const {
 // One that goes through a block without a place says more than one that does not: the kernel would
 // be right with more places.
 void Deadlock::find_cycle() {
-  constexpr std::size_t most_starts = 256;
+  std::size_t edges = 1;
+  for (const Waiting& one : all_) {
+    for (const Need& need : one.needs) edges += need.from.size();
+  }
+  // Any ring does: of a big graph few agents are tried, so that this takes no longer than a second.
+  const std::size_t most_starts = std::clamp<std::size_t>(10'000'000 / edges, 1, 256);
   const auto unplaced = [](const std::vector<const Agent*>& way) {
     return std::any_of(way.begin(), way.end(),
                        [](auto* agent) { return agent->state == Agent::State::queued; });
@@ -164,7 +170,7 @@ std::string Deadlock::text(const Waiting& waiting) const {
     if (!line.empty()) text << "      " << line << "\n";
   }
   if (waiting.needs.size() > most && waiting.needs[0].word != nullptr)
-    text << "      ... and " << waiting.needs.size() - most << " more lanes\n";
+    text << "      ... and " << waiting.needs.size() - most + waiting.more << " more lanes\n";
   return text.str();
 }
 

@@ -46,7 +46,8 @@ class Deadlock {
  private:
   struct Waiting {
     const Agent* agent = nullptr;
-    std::vector<Need> needs;
+    std::vector<Need> needs;  // the first, and those with a verdict
+    std::size_t more = 0;     // that are not kept
     Verdict verdict = Verdict::behind;
     std::size_t root = 0;  // the need that has it
   };
@@ -67,6 +68,7 @@ class Deadlock {
   Place place(const Touch& touch, const std::string& role) const;
 
   // deadlock_causes.cpp: true, and decided, if it is that.
+  void find_spare();
   bool lost(Need& need) const;
   bool misdirected(const Agent& agent, Need& need) const;
   bool in_place_of(const Agent& agent, const Need& need, const Word& other) const;
@@ -83,6 +85,8 @@ class Deadlock {
   std::string reason(const Waiting& root) const;
 
   const Engine& engine_;
+  // Words that got more than anybody waits for, by table.
+  std::map<int, std::vector<const Word*>> spare_;
   std::vector<Waiting> all_;  // blocks and operations before hosts
   std::map<const Agent*, std::size_t> index_;
   std::vector<const Agent*> cycle_;  // each waits for the next, the last for the first

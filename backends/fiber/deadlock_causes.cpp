@@ -33,18 +33,36 @@ bool Deadlock::lost(Need& need) const {
   return true;
 }
 
-// Whether `other` got the signal that `need` waits for: more came to it than anybody waits for, the
-// last from somebody who will not signal again before this wait is over (its launch has ended, or
-// it waits at the same line), and nobody is going to wait for it there.
+// In order of PE and place, and not so many that each wait can be held against all of them.
+void Deadlock::find_spare() {
+  constexpr std::size_t most = 1024;
+  for (const auto& words : engine_.words_) {
+    std::vector<const Word*> spare;
+    for (const auto& [key, word] : words) {
+      const History& history = word->history;
+      if (history.tested || history.updates.empty() || !word->waiters.empty()) continue;
+      const bool used_up =
+          history.waited_for && ((word->value >> history.shift) == history.awaited ||
+                                 !word->reached(history.awaited, history.shift));
+      if (!used_up) spare.push_back(word.get());
+    }
+    std::sort(spare.begin(), spare.end(), [](const Word* a, const Word* b) {
+      return a->history.id.index < b->history.id.index;
+    });
+    for (const Word* word : spare) {
+      auto& all = spare_[word->history.id.space];
+      if (all.size() < most) all.push_back(word);
+    }
+  }
+}
+
+// Whether `other` got the signal that `need` waits for: the last of it is from somebody who will
+// not signal again before this wait is over (its launch has ended, or it waits at the same line),
+// and nobody is going to wait for it there.
 bool Deadlock::in_place_of(const Agent& agent, const Need& need, const Word& other) const {
   const History& history = other.history;
   const WordId& id = need.word->history.id;
-  const bool candidate =
-      &other != need.word && history.id.space == id.space && !history.tested &&
-      !history.updates.empty() && other.waiters.empty() &&
-      (!history.waited_for || ((other.value >> history.shift) != history.awaited &&
-                               other.reached(history.awaited, history.shift)));
-  if (!candidate) return false;
+  if (&other == need.word) return false;
   const Touch& last = history.updates.back();
   const Agent& issuer = *engine_.agents_[static_cast<std::size_t>(last.agent)];
   if (&issuer == &agent || (id.lane >= 0 && issuer.pe != id.lane)) return false;
@@ -58,13 +76,13 @@ bool Deadlock::in_place_of(const Agent& agent, const Need& need, const Word& oth
 }
 
 bool Deadlock::misdirected(const Agent& agent, Need& need) const {
-  const Word* found = nullptr;  // the nearest: on this PE, then the lowest slot
-  for (int hop = 0; hop < engine_.pes() && found == nullptr; ++hop) {
-    const int pe = (agent.pe + hop) % engine_.pes();
-    for (const auto& [key, word] : engine_.words_[static_cast<std::size_t>(pe)]) {
-      const bool nearer = found == nullptr || word->history.id.index < found->history.id.index;
-      if (nearer && in_place_of(agent, need, *word)) found = word.get();
-    }
+  const auto spare = spare_.find(need.word->history.id.space);
+  if (spare == spare_.end()) return false;
+  const Word* found = nullptr;  // on this PE, if there is one
+  for (const Word* other : spare->second) {
+    const bool nearer =
+        found == nullptr || (found->history.id.pe != agent.pe && other->history.id.pe == agent.pe);
+    if (nearer && in_place_of(agent, need, *other)) found = other;
   }
   if (found == nullptr) return false;
   const Touch& last = found->history.updates.back();

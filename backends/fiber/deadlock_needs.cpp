@@ -58,9 +58,14 @@ Deadlock::Waiting Deadlock::waiting(const Agent& agent) const {
 }
 
 void Deadlock::need_words(Waiting& waiting) const {
+  constexpr std::size_t most = 64;
   for (const auto& [id, word] : waiting.agent->words) {
     for (const Word::Waiter& wait : word->waiters) {
-      if (wait.agent == waiting.agent) waiting.needs.push_back(judge(*waiting.agent, *word, wait));
+      if (wait.agent != waiting.agent) continue;
+      Need need = judge(*waiting.agent, *word, wait);
+      const bool keep = waiting.needs.size() < (need.verdict == Verdict::behind ? most : 2 * most);
+      if (keep) waiting.needs.push_back(std::move(need));
+      waiting.more += keep ? 0 : 1;
     }
   }
 }
@@ -226,8 +231,9 @@ void Deadlock::from_anyone(const Agent& agent, Need& need) const {
     absent(agent, ended->pe, ended, need);
     return;
   }
+  constexpr std::size_t most = 256;  // of those that might; more would say no more
   for (const auto& other : engine_.agents_) {
-    if (other.get() != &agent && other->block >= 0 && runs(*other))
+    if (other.get() != &agent && other->block >= 0 && runs(*other) && need.from.size() < most)
       need.from.push_back(other.get());
   }
   // Blocks of its own launch share its code: where all wait at its line, none is on its way here.
