@@ -84,8 +84,9 @@ class Session {
                 static_cast<unsigned long long>(last.statistics.sites.size()),
                 static_cast<unsigned long long>(last.statistics.transfers));
     if (schedule == "pct") {
-      std::printf("%-10s a bug of depth %d, if there is one, is found with probability %.3g\n", "",
-                  options.pct_depth, 1 - missed);
+      std::printf(
+          "%-10s a bug of depth %d, if there is one, is found with probability %.3g or more\n", "",
+          options.pct_depth, 1 - missed);
     }
     if (unfinished > 0) {
       std::printf("%-10s a budget ended it, and nothing is known of the rest: %s\n", "",
