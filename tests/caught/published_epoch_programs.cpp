@@ -72,7 +72,7 @@ struct ResetsBarrier {
     block.transform(words, words.all(), detail::Constant<std::uint64_t>{0});
     block.sync();
     if (fixed) barrier(block, desk.group);
-    block.fetch_add(words, 0, std::uint64_t{1}, 1 - block.pe());
+    for (int pe = 0; pe < block.n_pes(); ++pe) block.fetch_add(words, 0, std::uint64_t{1}, pe);
   }
 };
 

@@ -206,13 +206,7 @@ std::vector<Program> published_ordering_programs() {
       {"relaxed_barrier", "race", 3, one_launch_of<RelaxedBarrier>, {"transform", "reduce"}},
       {"shared_completion", "race", 2, one_launch_of<SharedCompletion, 2>, {"put_signal", "sum"}},
       {"fence_behind_flag", "race", 2, one_launch_of<FenceBehindFlag>, {"put", "transform"}},
-      {"one_ready_index",
-       "race",
-       2,
-       one_launch_of<OneReadyIndex, 2>,
-       {"put_signal", "transform"},
-       "",
-       Found::by_worst},
+      {"one_ready_index", "race", 2, one_launch_of<OneReadyIndex, 2>, {"put_signal", "transform"}},
       {"sent_by_other_block", "race", 2, one_launch_of<SentByOtherBlock, 2>, {"transform", "put"}},
       {"flag_in_line", "race", 2, flag_in_line, {"put", "read"}}};
 }

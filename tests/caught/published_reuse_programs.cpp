@@ -160,9 +160,7 @@ std::vector<Program> published_reuse_programs() {
        "race",
        3,
        one_launch_of<NextOperation>,
-       {"put_signal", "transform"},
-       "",
-       Found::by_worst}};
+       {"put_signal", "transform"}}};
 }
 
 }  // namespace sym::caught
