@@ -79,7 +79,7 @@ std::vector<Program> memory_programs() {
        "error",
        2,
        one_launch<PutTooFar>,
-       {"out of bounds", "elements [0, 49) of a window of 48"}},
+       {"out of bounds", "[192, 388)", "384 bytes on PE 1"}},
       {"no_such_pe", "error", 2, one_launch<ToNobody>, {"out of bounds: PE 2 of 2"}},
       {"out_of_bounds_slot", "error", 2, one_launch<SlotTooFar>, {"signal slot 2 of a table of 2"}},
       {"out_of_bounds_local", "error", 2, one_launch<LocalTooFar>, {"out of bounds", "local"}},
