@@ -67,11 +67,19 @@ struct Packets {
       cells;      // symmetric: how payload and flags lie in it is the backend's business
   Signals lanes;  // what was sent and seen; its words are the flags of host backends
   std::size_t capacity_bytes = 0;
+  std::uint64_t alternates = 1;  // 1: two buffers in turn
 
   // Bytes of cells for one message: each 4 bytes of payload have 4 of flag beside them on GPUs.
   SYM_HD constexpr std::size_t message_bytes() const { return 2 * capacity_bytes; }
   SYM_HD constexpr std::size_t offset_bytes(std::size_t slot, int from, std::uint64_t epoch) const {
-    return (lanes.word(slot, from) * 2 + epoch % 2) * message_bytes();
+    return (lanes.word(slot, from) * 2 + (epoch & alternates)) * message_bytes();
+  }
+  // Wrong on purpose: a message may overwrite the one before it, which may not have been read. For
+  // testing whoever should notice.
+  SYM_HD constexpr Packets in_one_buffer() const {
+    Packets packets = *this;
+    packets.alternates = 0;
+    return packets;
   }
 };
 

@@ -61,6 +61,10 @@ class Explorer {
     const bool spent = (options_.most_steps != 0 && events_ >= options_.most_steps) ||
                        (options_.most_seconds > 0 && passed.count() >= options_.most_seconds);
     if (spent) incomplete(used_up);
+    if (!spent && options_.stop_at_first && !report_.findings.empty()) {
+      incomplete("a finding ended the search");
+      return true;
+    }
     return spent;
   }
 

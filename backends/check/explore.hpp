@@ -22,8 +22,9 @@ struct Exploration {
 // else. A budget, the bound, or an execution of more than a million events makes the search
 // `incomplete`.
 //
-// Of the options it takes pes, bound, resident_blocks, the knob wrap, verb_seconds, most_steps
-// (events of all executions), most_seconds; and decisions, which stand for the one execution that
+// Of the options it takes pes, bound, resident_blocks, the knob wrap, verb_seconds, mutation,
+// most_steps (events of all executions), most_seconds, stop_at_first (which ends the search); and
+// decisions, which stand for the one execution that
 // they describe: at each event that has others beside it, which one of them, in the order that
 // Search::choose gives them; where the list ends, the first. The report has each finding once, and
 // the decisions of the first execution that had one.

@@ -30,6 +30,8 @@ fiber::EngineOptions engine_options_of(const CheckOptions& options) {
   // The address sanitizer may keep variables elsewhere than on the stack.
   engine.find_livelocks = fiber::FaultGuard::works();
   engine.tracer = options.tracer;
+  engine.stop_at_first = options.stop_at_first;
+  engine.mutation = options.mutation;
   return engine;
 }
 

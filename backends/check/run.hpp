@@ -42,6 +42,8 @@ struct CheckOptions {
   // decisions 0, and see whether the finding is still there.
   bool exact_replay = true;
   fiber::Tracer* tracer = nullptr;  // is told what happens in each run; outlives them
+  bool stop_at_first = false;           // a finding ends the run
+  fiber::Mutation* mutation = nullptr;  // changes the program's calls; none: as it is
 };
 
 // What pct promises: this run finds a bug of depth `depth`, if there is one, with a probability of

@@ -91,6 +91,7 @@ Agent& Engine::make_agent(int pe, int stream, int block) {
 
 void Engine::run(const std::function<void(int pe)>& program) {
   if (options_.tracer != nullptr) options_.tracer->begin();
+  if (options_.mutation != nullptr) options_.mutation->begin();
   barrier_.meeting = &make_agent(-1, 0, -1);
   for (int pe = 0; pe < options_.pes; ++pe) {
     Agent& host = make_agent(pe, 0, -1);
@@ -242,13 +243,21 @@ void Engine::control(const Bytes& bytes, bool write) {
 }
 
 void Engine::synced() {
-  if (observer_ != nullptr) observer_->synced(*current_);
+  const bool hidden = current_->block >= 0 && hides(Change::no_sync);
+  if (observer_ != nullptr && !hidden) observer_->synced(*current_);
+}
+
+bool Engine::hides(Change edge) const {
+  const Step& step = current_->step;
+  return options_.mutation != nullptr && step.site.line != 0 &&
+         options_.mutation->hides(step.verb, step.site, edge);
 }
 
 void Engine::report(Finding finding) {
   constexpr std::size_t most = 50;
   if (options_.tracer != nullptr) options_.tracer->reported(finding);
   if (findings_.size() < most) findings_.push_back(std::move(finding));
+  if (options_.stop_at_first) stopped_ = true;
 }
 
 void Engine::stop(Finding finding) {

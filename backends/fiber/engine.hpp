@@ -292,6 +292,7 @@ class Engine {
   Statistics& statistics() { return statistics_; }
   Memory& memory() { return memory_; }
   int pes() const { return options_.pes; }
+  Mutation* mutation() const { return options_.mutation; }
   Policy& policy() { return policy_; }
   Observer* observer() { return observer_; }
   const std::vector<std::unique_ptr<Agent>>& agents() const { return agents_; }
@@ -340,6 +341,8 @@ class Engine {
   void arrive(Transfer& transfer);
   void acquire(Agent& agent, const Want& want);
   void check_host(int pe);
+  // Whether a mutation leaves out an edge of the verb that runs.
+  bool hides(Change edge) const;
   void run_body(Agent& agent, const std::function<void()>& body);
   bool needs_place(const Work& work) const;
   void ask_places(int pe, std::deque<Agent*> blocks);

@@ -54,7 +54,7 @@ void Engine::after(Event& event, const std::string& reason) {
     agent.host_reason = reason;
   }
   block_while(agent, !event.done);
-  if (observer_ != nullptr) observer_->acquire(agent, event.note);
+  if (observer_ != nullptr && !hides(Change::no_acquire)) observer_->acquire(agent, event.note);
 }
 
 }  // namespace sym::fiber

@@ -287,7 +287,7 @@ void Engine::acquire(Agent& agent, const Want& want) {
     word.history.taker = {agent.id,        agent.launch, agent.step.verb,
                           agent.step.site, want.value,   false};
   }
-  if (observer_ != nullptr) {
+  if (observer_ != nullptr && !hides(Change::no_acquire)) {
     observer_->waited(agent, word, want.value, want.shift, want.consume);
   }
   if (!want.consume) return;
@@ -305,7 +305,7 @@ std::uint64_t Engine::test(const WordId& id) {
   word.history.tested = true;
   if (observer_ != nullptr) {
     observer_->word_read(*current_, id, 0, 0, false);
-    observer_->waited(*current_, word, word.value, 0, false);
+    if (!hides(Change::no_acquire)) observer_->waited(*current_, word, word.value, 0, false);
   }
   return word.value;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/fiber/mutation.hpp"
 #include "backends/fiber/verb.hpp"
 
 namespace sym::fiber {
@@ -70,6 +71,8 @@ struct EngineOptions {
   // Kernels that poll for what nothing can change any more are a finding.
   bool find_livelocks = false;
   Tracer* tracer = nullptr;  // outlives the run
+  bool stop_at_first = false;    // a finding ends the run
+  Mutation* mutation = nullptr;  // of the programs that it runs; must outlive it
 };
 
 }  // namespace sym::fiber

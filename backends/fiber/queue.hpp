@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "backends/fiber/block.hpp"
+#include "backends/fiber/mutant_block.hpp"
+#include "backends/fiber/mutant_queue.hpp"
 #include "backends/host/gemm.hpp"
 #include "core/queue.hpp"
 #include "core/world.hpp"
@@ -121,7 +123,7 @@ class FiberQueue {
   template <class Kernel>
   void launch(const LaunchConfig& config, Kernel kernel) {
     streams_.launch(config, number_, [engine = &streams_.engine(), kernel](Agent& agent) {
-      FiberBlock block(*engine, agent);
+      MutantBlock<FiberBlock> block(engine->mutation(), *engine, agent);
       kernel(block);
     });
   }
@@ -227,5 +229,9 @@ void FiberQueue::multiply(const Streams& streams, const Gemm<T>& gemm, const Ope
 }
 
 static_assert(Queue<FiberQueue>);
+// What programs get: they are the same type whether a run changes them or not, so that nothing is
+// compiled twice.
+static_assert(Queue<MutantQueue<FiberQueue>>);
+static_assert(Block<MutantBlock<FiberBlock>>);
 
 }  // namespace sym::fiber

@@ -81,8 +81,21 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   return channel;
 }
 
-FiberQueue& FiberWorld::queue(int number) {
-  return queues_.try_emplace(number, streams_, number).first->second;
+MutantQueue<FiberQueue>& FiberWorld::queue(int number) {
+  return queues_.try_emplace(number, engine().mutation(), streams_, number).first->second;
+}
+
+void FiberWorld::barrier() {
+  if (!dropped("World::barrier")) engine().host_barrier(host_, "barrier", false);
+}
+
+void FiberWorld::synchronize() {
+  if (!dropped("World::synchronize")) engine().synchronize(host_, -1);
+}
+
+bool FiberWorld::dropped(const char* call) const {
+  Mutation* const mutation = engine().mutation();
+  return mutation != nullptr && mutation->at(Verb::host, Site{call, 0}, pe_, -1) == Change::drop;
 }
 
 Posts FiberWorld::posts(std::size_t slots) {
@@ -116,7 +129,7 @@ void run_worlds(Engine& engine, int fibres, const std::function<void(FiberWorld&
   engine.run([&](int pe) {
     FiberWorld world(shared, pe);
     program(world);
-    world.synchronize();
+    engine.synchronize(engine.current(), -1);
   });
 }
 

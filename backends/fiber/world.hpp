@@ -80,10 +80,10 @@ class FiberWorld {
     queue(config.stream).launch(config, kernel);
   }
   // Throws UsageError for a number that no queue can have.
-  FiberQueue& queue(int number);
+  MutantQueue<FiberQueue>& queue(int number);
   Posts posts(std::size_t slots);
-  void synchronize() { engine().synchronize(host_, -1); }
-  void barrier() { engine().host_barrier(host_, "barrier", false); }
+  void synchronize();
+  void barrier();
 
   void begin_capture() { streams_.begin_capture(); }
   GraphId end_capture() { return streams_.end_capture(); }
@@ -102,6 +102,8 @@ class FiberWorld {
                              std::uint64_t first_value = 0);
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
+  // Whether a mutation leaves out this call of the host program.
+  bool dropped(const char* call) const;
 
   template <class T>
   Bytes resolve(Window<T> window, std::size_t n) const {
@@ -126,7 +128,7 @@ class FiberWorld {
   std::size_t frees_ = 0;
   std::vector<std::unique_ptr<std::vector<int>>> teams_;
   Streams streams_;
-  std::map<int, FiberQueue> queues_;
+  std::map<int, MutantQueue<FiberQueue>> queues_;
   std::vector<Channel> channels_;
 };
 

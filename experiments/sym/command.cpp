@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "experiments/sym/commands.hpp"
+#include "experiments/sym/mutate.hpp"
 #include "experiments/sym/plan.hpp"
 #include "experiments/sym/run_options.hpp"
 #include "experiments/sym/version.hpp"
@@ -27,6 +28,7 @@ int dispatch(const Invocation& invocation, const std::string& verb,
   CLI::App app("sym " + verb);
   if (verb == "run") return run_command(invocation, parse_run(invocation.registry, arguments));
   if (verb == "plan") return plan_command(invocation, arguments);
+  if (verb == "mutate") return mutate_command(invocation, arguments);
   if (verb == "list") {
     app.add_flag("--json", other.json, "for programs");
     parse(app, arguments);
@@ -59,9 +61,10 @@ int dispatch(const Invocation& invocation, const std::string& verb,
     parse(app, arguments);
     return doctor_command();
   }
-  throw UsageError(
-      "unknown command '" + verb + "'; the nearest is '" +
-      nearest_name(verb, {"run", "plan", "list", "machine", "replay", "compare", "doctor"}) + "'");
+  throw UsageError("unknown command '" + verb + "'; the nearest is '" +
+                   nearest_name(verb, {"run", "plan", "list", "machine", "replay", "mutate",
+                                       "compare", "doctor"}) +
+                   "'");
 }
 
 const char* usage =
@@ -73,6 +76,8 @@ const char* usage =
     "  sym list [--json]               algorithms, variants, backends, machines\n"
     "  sym machine NAME|FILE [--out F] show or convert a machine\n"
     "  sym replay FILE [--shrink]      run a checker finding again, exactly; or make it small\n"
+    "  sym replay FILE                 run a checker finding again, exactly\n"
+    "  sym mutate ALGO [options]       drop or weaken each synchronisation in turn: who notices?\n"
     "  sym compare MEASURED SIMULATED  error of a simulation by size class\n"
     "  sym doctor                      what this machine can run\n"
     "\n"

@@ -130,6 +130,10 @@ Family collective_family() {
   Family family;
   family.takes = {"--sizes", "--bytes", "-b", "-e", "-f", "--op", "--data", "--root", "--variant"};
   family.faults = {"skip=PE", "count=PE"};
+  // Several parts of a share, another root, and more than an inbox holds.
+  family.small = {{"--bytes", "1040"},
+                  {"--bytes", "1040", "--root", "3"},
+                  {"--bytes", "132K", "--blocks", "1"}};
   family.points = collective_points;
   family.arguments = collective_arguments;
   return family;

@@ -38,6 +38,9 @@ struct Family {
   std::vector<Point> (*points)(const Planning&) = nullptr;
   // The options that make this point again, and only this one.
   std::vector<std::string> (*arguments)(const Point&) = nullptr;
+  // Options of small shapes that together reach every verb of every variant, the smallest first:
+  // what `sym mutate` runs. Empty: as the options' defaults are.
+  std::vector<std::vector<std::string>> small{};
   // Whether every PE ends with the same output.
   bool equal_outputs = false;
   // Whether NCCL has something to compare with, besides collectives that have a bound.

@@ -130,6 +130,12 @@ Family gemm_family() {
   Family family;
   family.takes = {"--m", "--n", "--k", "--grid", "--beta", "--bias", "--max-buffers"};
   family.faults = {"skip=PE"};
+  const std::vector<std::string> product{"--m", "24", "--n", "20", "--k", "16"};
+  const auto with = [&product](std::vector<std::string> more) {
+    more.insert(more.end(), product.begin(), product.end());
+    return more;
+  };
+  family.small = {product, with({"--max-buffers", "2", "--beta", "2", "--bias"})};
   family.points = gemm_points;
   family.arguments = gemm_arguments;
   family.has_baseline = true;

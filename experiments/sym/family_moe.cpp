@@ -157,6 +157,8 @@ Family all_to_all_v_family() {
   Family family;
   family.takes = {"--tokens", "--hidden", "--capacity", "--splits", "--variant"};
   family.faults = {"skip=PE"};
+  family.small = {{"--tokens", "12", "--hidden", "16"},
+                  {"--tokens", "12", "--hidden", "16", "--splits", "one_peer"}};
   family.points = all_to_all_v_points;
   family.arguments = all_to_all_v_arguments;
   return family;
@@ -167,6 +169,11 @@ Family moe_family() {
   family.takes = {"--tokens", "--hidden",    "--capacity", "--experts",
                   "--topk",   "--alignment", "--routing",  "--variant"};
   family.faults = {"skip=PE", "bad_id", "nan_weight", "overflow"};
+  const std::vector<std::string> tokens{"--tokens",  "6", "--hidden", "16",
+                                        "--experts", "8", "--topk",   "2"};
+  std::vector<std::string> aligned = tokens;
+  aligned.insert(aligned.end(), {"--alignment", "4"});
+  family.small = {tokens, aligned};
   family.points = moe_points;
   family.arguments = moe_arguments;
   return family;

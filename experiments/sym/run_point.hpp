@@ -51,8 +51,7 @@ class PointRun {
   PointResult run() {
     in_ = world_.template allocate<T>(shape_.in);
     out_ = world_.template allocate<T>(shape_.out);
-    const bool needs_work = point_.algorithm == "reduce_scatter" && point_.variant == "ring";
-    work_ = world_.template allocate<T>(needs_work ? shape_.in : 1);
+    work_ = world_.template allocate<T>(needs_work() ? shape_.in : 1);
     channel_ = world_.channel({point_.blocks, packet_bytes()});
     result_.count = shape_.n;
     result_.bytes = std::max(shape_.in, shape_.out) * sizeof(T);
@@ -147,8 +146,12 @@ class PointRun {
     return point_.data == "random" ? random_pattern<T>(key, pe) : exact_pattern<T, Op>(key, pe);
   }
 
-  // Inputs of this iteration, and rubbish where the result will be. In parts, so that many PEs of
-  // one process need little memory beside their windows.
+  bool needs_work() const {
+    return point_.algorithm == "reduce_scatter" && point_.variant == "ring";
+  }
+
+  // Inputs of this iteration, and rubbish where the result will be and where work is done. In
+  // parts, so that many PEs of one process need little memory beside their windows.
   template <class Op>
   void prepare(int iteration) {
     buffer_.resize(
@@ -157,6 +160,11 @@ class PointRun {
     for_parts(shape_.out, [&](std::size_t first, std::size_t n) {
       world_.write(out_.at(first), buffer_.data(), n);
     });
+    if (needs_work()) {
+      for_parts(shape_.in, [&](std::size_t first, std::size_t n) {
+        world_.write(work_.at(first), buffer_.data(), n);
+      });
+    }
     const std::vector<T> pattern = pattern_of<Op>(iteration, world_.pe());
     for_parts(shape_.in, [&](std::size_t first, std::size_t n) {
       fill(buffer_.data(), n, pattern, first);

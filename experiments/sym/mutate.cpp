@@ -1,0 +1,155 @@
+#include "experiments/sym/mutate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "core/error.hpp"
+#include "models/machine.hpp"
+
+namespace sym::command {
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+// Takes `name` and its value out of the arguments; empty if it is not among them.
+std::string take_option(Arguments& arguments, const std::string& name) {
+  const auto found = std::find(arguments.begin(), arguments.end(), name);
+  if (found == arguments.end()) return "";
+  if (found + 1 == arguments.end()) throw UsageError(name + ": a value is missing");
+  const std::string value = *(found + 1);
+  arguments.erase(found, found + 2);
+  return value;
+}
+
+double parse_seconds(const std::string& text, double otherwise) {
+  if (text.empty()) return otherwise;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) {
+    throw UsageError("--proof-seconds '" + text + "': write a number of seconds, as 10 (0: none)");
+  }
+  return value;
+}
+
+bool says(const Arguments& arguments, const std::string& name) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+    return argument == name || argument.starts_with(name + "=");
+  });
+}
+
+// What the user has said, and what mutation runs take otherwise.
+struct Defaults {
+  std::string pes, blocks, iterations;
+};
+
+Arguments completed(const Algorithm& algorithm, Arguments arguments, const Defaults& defaults) {
+  const auto otherwise = [&](const char* name, const std::string& value) {
+    if (!says(arguments, name)) arguments.insert(arguments.end(), {name, value});
+  };
+  arguments.insert(arguments.end(), {"--backend", "check"});
+  otherwise("--pes", defaults.pes);
+  otherwise("--blocks", defaults.blocks);
+  otherwise("--iterations", defaults.iterations);
+  const Arguments& types = algorithm.dtypes;
+  const bool f32 = types.empty() || std::find(types.begin(), types.end(), "f32") != types.end();
+  otherwise("--dtype", f32 ? "f32" : types.front());
+  const Arguments& takes = algorithm.family.takes;
+  if (std::find(takes.begin(), takes.end(), "--variant") != takes.end())
+    otherwise("--variant", "all");
+  return arguments;
+}
+
+// Shapes by variant, in the order of the variants.
+struct Shapes {
+  std::vector<std::string> variants;
+  std::map<std::string, std::vector<Point>> points;
+
+  void add(const Algorithm& algorithm, const RunOptions& options) {
+    models::Machine machine = models::load_machine("dgx-h200");  // for `auto` alone
+    for (const int pes : options.pes) {
+      machine.gpus_per_node = std::max(machine.gpus_per_node, pes);
+      for (Point& point : algorithm.family.points(Planning{algorithm, options, machine, pes})) {
+        if (point.iterations < 1) throw UsageError("--iterations: at least 1 is needed");
+        std::vector<Point>& own = points[point.variant];
+        if (own.empty()) variants.push_back(point.variant);
+        own.push_back(std::move(point));
+      }
+    }
+  }
+};
+
+// Sizes that the user named, or else the family's own.
+Shapes shapes_of(const Registry& registry, const Algorithm& algorithm, const Arguments& arguments,
+                 std::size_t most) {
+  const Arguments& takes = algorithm.family.takes;
+  const bool sized = std::any_of(takes.begin(), takes.end(), [&](const std::string& name) {
+    return name != "--variant" && says(arguments, name);
+  });
+  std::vector<Arguments> sizes = algorithm.family.small;
+  if (sized || sizes.empty()) sizes = {{}};
+  sizes.resize(std::min(sizes.size(), most));
+  Shapes shapes;
+  for (const Arguments& size : sizes) {
+    Arguments all = arguments;
+    for (std::size_t i = 0; i < size.size(); i += 2) take_option(all, size[i]);  // it knows better
+    all.insert(all.end(), size.begin(), size.end());
+    try {
+      shapes.add(algorithm, parse_run(registry, all));
+    } catch (const UsageError&) {  // the family's own, and not for so few PEs
+      if (&size == &sizes.front()) throw;
+    }
+  }
+  return shapes;
+}
+
+// A variant that cannot run on so few PEs has no proofs.
+Shapes proof_shapes(const Registry& registry, const Algorithm& algorithm, Arguments arguments) {
+  for (const char* const name : {"--pes", "--blocks", "--iterations"}) take_option(arguments, name);
+  try {
+    return shapes_of(registry, algorithm, completed(algorithm, arguments, {"2", "1", "2"}), 1);
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+int mutate_command(const Invocation& invocation, const std::vector<std::string>& given) {
+  Arguments arguments = given;
+  const std::string expect = take_option(arguments, "--expect");
+  MutateOptions options;
+  options.proof_seconds =
+      parse_seconds(take_option(arguments, "--proof-seconds"), options.proof_seconds);
+  if (arguments.empty() || arguments.front().starts_with("-"))
+    throw UsageError("mutate: name an algorithm first (sym list shows all)");
+  const Algorithm& algorithm = invocation.registry.find(arguments.front());
+  if (!algorithm.fiber) throw Unavailable("mutate: " + algorithm.name + " was built without check");
+  const Arguments all = completed(algorithm, arguments, {"4", "2", "3"});
+  const RunOptions run = parse_run(invocation.registry, all);
+  options.schedule = run.schedule;
+  options.seed = run.seed;
+  if (!expect.empty()) require_mutants_csv(expect);
+  const Shapes shapes = shapes_of(invocation.registry, algorithm, all, 100);
+  const Shapes proofs = proof_shapes(invocation.registry, algorithm, arguments);
+  std::vector<VariantResult> results;
+  for (const std::string& variant : shapes.variants) {
+    const auto small = proofs.points.find(variant);
+    results.push_back(
+        run_mutants(algorithm, shapes.points.at(variant),
+                    small == proofs.points.end() ? std::vector<Point>{} : small->second, options));
+    print_mutants(algorithm.name, results.back());
+  }
+  print_score(algorithm.name, results);
+  if (!run.csv.empty()) write_mutants_csv(run.csv, algorithm.name, results);
+  if (!run.json.empty()) write_mutants_json(run.json, algorithm.name, results);
+  if (expect.empty()) return 0;
+  const auto lost = lost_kills(expect, algorithm.name, results);
+  for (const std::string& line : lost) fmt::print("# LOST {}\n", line);
+  return lost.empty() ? 0 : 1;
+}
+
+}  // namespace sym::command

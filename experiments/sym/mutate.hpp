@@ -1,0 +1,37 @@
+// sym mutate: each synchronisation of an algorithm dropped or weakened in turn, under the checker.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/sym/commands.hpp"
+#include "experiments/sym/mutate_run.hpp"
+
+namespace sym::command {
+
+// `arguments` are those after `mutate`: the algorithm, options of `sym run --backend check` that
+// say the shape (4 PEs, 2 blocks, three launches and small sizes otherwise), and
+//   --csv F, --json F     every mutant
+//   --expect F            a CSV of an earlier run: exit status 1 if what was killed survives now
+//   --proof-seconds S     of an exhaustive search for each survivor (10; 0: none)
+// Returns the exit status.
+int mutate_command(const Invocation& invocation, const std::vector<std::string>& arguments);
+
+// --- mutate_report.cpp ---------------------------------------------------------------------------
+
+// A table of groups, and each survivor with what is known of it.
+void print_mutants(const std::string& algorithm, const VariantResult& result);
+void print_score(const std::string& algorithm, const std::vector<VariantResult>& results);
+// Throw UsageError if the file cannot be written.
+void write_mutants_csv(const std::string& file, const std::string& algorithm,
+                       const std::vector<VariantResult>& results);
+void write_mutants_json(const std::string& file, const std::string& algorithm,
+                        const std::vector<VariantResult>& results);
+// Throws UsageError unless it is a CSV that write_mutants_csv has written.
+void require_mutants_csv(const std::string& file);
+// Those that the CSV says were killed and that are not now, one line each. Mutants that are not
+// there any more, and new ones, are no matter.
+std::vector<std::string> lost_kills(const std::string& file, const std::string& algorithm,
+                                    const std::vector<VariantResult>& results);
+
+}  // namespace sym::command

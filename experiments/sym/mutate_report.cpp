@@ -1,0 +1,210 @@
+// What sym mutate prints and writes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.hpp"
+#include "experiments/sym/mutate.hpp"
+
+namespace sym::command {
+
+namespace {
+
+struct Tally {
+  std::size_t mutants = 0, killed = 0, hang = 0, equivalent = 0, survived = 0;
+  std::set<std::string> kinds;
+
+  void add(const MutantResult& one) {
+    ++mutants;
+    ++(one.verdict == "killed"       ? killed
+       : one.verdict == "hang"       ? hang
+       : one.verdict == "equivalent" ? equivalent
+                                     : survived);
+    if (one.verdict == "killed") kinds.insert(one.kind);
+  }
+  // Of those that are not equivalent and no hangs, which are apart.
+  std::string score() const {
+    const std::size_t all = killed + survived;
+    return all == 0 ? "-"
+                    : fmt::format("{:.1f}%",
+                                  100.0 * static_cast<double>(killed) / static_cast<double>(all));
+  }
+};
+
+void print_tallies(const std::map<std::string, Tally>& groups) {
+  fmt::print("# {:<11}{:>7}{:>8}{:>6}{:>12}{:>10}{:>9}  killed by\n", "group", "mutants", "killed",
+             "hang", "equivalent", "survived", "score");
+  for (const auto& [name, tally] : groups) {
+    fmt::print("  {:<11}{:>7}{:>8}{:>6}{:>12}{:>10}{:>9}  {}\n", name, tally.mutants, tally.killed,
+               tally.hang, tally.equivalent, tally.survived, tally.score(),
+               fmt::join(tally.kinds, ", "));
+  }
+}
+
+std::string name_of(const std::string& algorithm, const VariantResult& result) {
+  return algorithm + (result.variant.empty() ? "" : " " + result.variant);
+}
+
+std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (const char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return all + "\"";
+}
+
+// A line of a CSV as quoted() and commas make it.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool inside = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"' && inside && i + 1 < line.size() && line[i + 1] == '"') {
+      cells.back() += line[i++];
+    } else if (line[i] == '"') {
+      inside = !inside;
+    } else if (line[i] == ',' && !inside) {
+      cells.emplace_back();
+    } else {
+      cells.back() += line[i];
+    }
+  }
+  return cells;
+}
+
+// Names for mutants that outlive lines that come or go above them: the how-manieth place with that
+// verb in its file.
+class Names {
+ public:
+  std::string of(const std::string& variant, const std::string& site, const std::string& change) {
+    const std::size_t colon = site.find(':');
+    const std::size_t space = site.find(' ', colon == std::string::npos ? 0 : colon);
+    if (colon == std::string::npos || space == std::string::npos)
+      return variant + "  " + site + " " + change;
+    const std::string verb = site.substr(space + 1, site.find(" #") - space - 1);
+    const std::string place = variant + "  " + site.substr(0, colon) + " " + verb;
+    std::vector<std::string>& lines = lines_[place];
+    const std::string line = site.substr(colon, space - colon);
+    auto at = std::find(lines.begin(), lines.end(), line);
+    if (at == lines.end()) at = lines.insert(lines.end(), line);
+    return fmt::format("{} ({}){} {}", place, at - lines.begin() + 1,
+                       site.substr(space + 1 + verb.size()), change);
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> lines_;
+};
+
+constexpr const char* header = "algorithm,variant,group,site,change,verdict,kind,shape,found,note";
+
+}  // namespace
+
+void print_mutants(const std::string& algorithm, const VariantResult& result) {
+  std::map<std::string, Tally> groups;
+  for (const MutantResult& one : result.mutants) groups[one.group].add(one);
+  fmt::print(
+      "# sym mutate {}: {} mutants, {} runs, without {} of {} barriers and waits of the host\n",
+      name_of(algorithm, result), result.mutants.size(), result.runs, result.host_calls_dropped,
+      result.host_calls);
+  print_tallies(groups);
+  for (const char* const verdict : {"equivalent", "survived"}) {
+    for (const MutantResult& one : result.mutants) {
+      if (one.verdict != verdict) continue;
+      fmt::print("#   {:<10}  {:<8}  {} {}\n", one.verdict, one.group, one.site, one.change);
+      if (!one.note.empty()) fmt::print("#               {}\n", one.note);
+    }
+  }
+  std::fflush(stdout);
+}
+
+void print_score(const std::string& algorithm, const std::vector<VariantResult>& results) {
+  std::map<std::string, Tally> groups;
+  for (const VariantResult& result : results) {
+    for (const MutantResult& one : result.mutants) groups[one.group].add(one);
+  }
+  if (results.size() > 1) {
+    fmt::print("# sym mutate {}: all variants\n", algorithm);
+    print_tallies(groups);
+  }
+}
+
+void write_mutants_csv(const std::string& file, const std::string& algorithm,
+                       const std::vector<VariantResult>& results) {
+  std::ofstream out(file);
+  out << header << "\n";
+  for (const VariantResult& result : results) {
+    for (const MutantResult& one : result.mutants) {
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", algorithm, one.variant, one.group,
+                         quoted(one.site), quoted(one.change), one.verdict, quoted(one.kind),
+                         quoted(one.shape), quoted(one.found), quoted(one.note));
+    }
+  }
+  if (!out.flush()) throw UsageError("cannot write " + file);
+}
+
+void write_mutants_json(const std::string& file, const std::string& algorithm,
+                        const std::vector<VariantResult>& results) {
+  nlohmann::ordered_json json;
+  json["algorithm"] = algorithm;
+  for (const VariantResult& result : results) {
+    nlohmann::ordered_json variant;
+    variant["variant"] = result.variant;
+    variant["runs"] = result.runs;
+    variant["host_calls"] = result.host_calls;
+    variant["host_calls_dropped"] = result.host_calls_dropped;
+    for (const MutantResult& one : result.mutants) {
+      nlohmann::ordered_json row;
+      row["group"] = one.group;
+      row["site"] = one.site;
+      row["change"] = one.change;
+      row["verdict"] = one.verdict;
+      row["kind"] = one.kind;
+      row["shape"] = one.shape;
+      row["found"] = one.found;
+      row["note"] = one.note;
+      variant["mutants"].push_back(row);
+    }
+    json["variants"].push_back(variant);
+  }
+  std::ofstream out(file);
+  out << json.dump(1) << "\n";
+  if (!out.flush()) throw UsageError("cannot write " + file);
+}
+
+void require_mutants_csv(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw UsageError("cannot read " + file);
+  std::string line;
+  if (!std::getline(in, line) || line != header)
+    throw UsageError(file + " is no CSV of sym mutate: its first line is not '" + header + "'");
+}
+
+std::vector<std::string> lost_kills(const std::string& file, const std::string& algorithm,
+                                    const std::vector<VariantResult>& results) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  const auto dead = [](const std::string& verdict) {
+    return verdict == "killed" || verdict == "hang";
+  };
+  std::set<std::string> killed;
+  Names then, now;
+  while (std::getline(in, line)) {
+    const auto cells = cells_of(line);
+    if (cells.size() < 6) throw UsageError(file + ": a line has too few cells: " + line);
+    if (cells[0] != algorithm) continue;
+    const std::string name = then.of(cells[1], cells[3], cells[4]);
+    if (dead(cells[5])) killed.insert(name);
+  }
+  std::vector<std::string> lost;
+  for (const VariantResult& result : results) {
+    for (const MutantResult& one : result.mutants) {
+      const std::string name = now.of(one.variant, one.site, one.change);
+      if (!dead(one.verdict) && killed.contains(name)) lost.push_back(name + ": " + one.site);
+    }
+  }
+  return lost;
+}
+
+}  // namespace sym::command

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# sym mutate: what the checker notices of one variant, and that what it noticed once it still does.
+source "$(dirname "$0")/common.bash"
+
+expected=$SYM_SOURCE_DIR/experiments/mutation/results/all_reduce.csv
+try 0 "$SYM" mutate all_reduce --variant ring --proof-seconds 0 --expect "$expected" --csv now.csv --json now.json
+says "sym mutate all_reduce ring"
+[ "$(csv verdict now.csv | grep -c killed)" -ge 30 ] || fail "fewer than 30 mutants of the ring are killed"
+grep -q '"verdict": "hang"' now.json || fail "a dropped signal of the ring does not hang it"
+awk -F, '$3 == "fence" && $6 != "killed"' now.csv | grep -q . && fail "a mutant of a fence of the ring survives"
+
+# A kill that is lost is named.
+sed 's/,survived,/,killed,/' now.csv >wishes.csv
+try 1 "$SYM" mutate all_reduce --variant ring --proof-seconds 0 --expect wishes.csv
+says "LOST ring"
+
+refused "--expect" -- "$SYM" mutate all_reduce --expect
+refused "cannot read" -- "$SYM" mutate all_reduce --expect missing.csv
+refused "no CSV of sym mutate" -- "$SYM" mutate all_reduce --variant ring --bytes 64 --pes 2 --proof-seconds 0 --expect "$0"
+refused "--proof-seconds" -- "$SYM" mutate all_reduce --proof-seconds soon
+refused "name an algorithm" -- "$SYM" mutate --pes 2
+refused "all_reduce" -- "$SYM" mutate all_reduse
+finish
