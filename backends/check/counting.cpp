@@ -66,14 +66,23 @@ class Deliveries {
                      [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
     std::vector<bool> gone(values.size(), false);
     for (const std::size_t i : order) {
-      gone[i] = true;
-      for (const std::size_t j : after_[i]) gone[j] = true;
+      take_away(i, gone);
       if (!enough(gone)) return values[i];
     }
     return *low;
   }
 
  private:
+  void take_away(std::size_t first, std::vector<bool>& gone) const {
+    std::vector<std::size_t> open{first};
+    while (!open.empty()) {
+      const std::size_t i = open.back();
+      open.pop_back();
+      if (gone[i]) continue;
+      gone[i] = true;
+      open.insert(open.end(), after_[i].begin(), after_[i].end());
+    }
+  }
   bool enough(const std::vector<bool>& gone) const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < items_.size(); ++i) {

@@ -59,7 +59,7 @@ bool Shadow::stood_for(const Access& access, const std::vector<AccessRef>& since
 }
 
 bool Shadow::written(const fiber::Bytes& bytes, int launch) const {
-  const auto space = spaces_.find({bytes.pe, bytes.space});
+  const auto space = spaces_.find(key(bytes.pe, bytes.space));
   if (space == spaces_.end()) return bytes.size == 0;
   std::size_t at = bytes.begin;
   auto cell = space->second.upper_bound(at);
@@ -76,7 +76,7 @@ bool Shadow::written(const fiber::Bytes& bytes, int launch) const {
 
 std::size_t Shadow::ranges() const {
   std::size_t total = 0;
-  for (const auto& [key, ranges] : spaces_) total += ranges.size();
+  for (const auto& [space, ranges] : spaces_) total += ranges.size();
   return total;
 }
 

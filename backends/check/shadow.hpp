@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,7 +60,7 @@ class Shadow {
               const Conflict& conflict);
   // Whether every byte has been written in the launch.
   bool written(const fiber::Bytes& bytes, int launch) const;
-  void forget(int pe, int space) { spaces_.erase({pe, space}); }
+  void forget(int pe, int space) { spaces_.erase(key(pe, space)); }
   void clear() { spaces_.clear(); }
   std::size_t ranges() const;
 
@@ -76,14 +77,18 @@ class Shadow {
   static At begin_at(Ranges& ranges, const fiber::Bytes& bytes);
   static void fill_gap(Ranges& ranges, At& cell, std::size_t at, std::size_t end);
   static At merged(Ranges& ranges, At cell, std::size_t first);
-  std::map<std::pair<int, int>, Ranges> spaces_;  // (PE, space)
+  static std::uint64_t key(int pe, int space) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(pe)) << 32 |
+           static_cast<std::uint32_t>(space);
+  }
+  std::unordered_map<std::uint64_t, Ranges> spaces_;
 };
 
 template <class Ordered, class Conflict>
 void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access, const Ordered& ordered,
                     const Conflict& conflict) {
   if (bytes.size == 0) return;
-  Ranges& ranges = spaces_[{bytes.pe, bytes.space}];
+  Ranges& ranges = spaces_[key(bytes.pe, bytes.space)];
   auto cell = begin_at(ranges, bytes);
   std::size_t at = bytes.begin;
   while (at < bytes.end()) {
