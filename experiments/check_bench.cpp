@@ -1,5 +1,5 @@
 // What race detection costs: each program under the `fifo` schedule, without the detector (0) and
-// with it (1). Counters: accesses, seconds of each, and bytes that the detector held at most.
+// with it (1). Counters: accesses, and the bytes that the detector held at most, about.
 //   bulk/PES/BLOCKS     three launches of the ring all_reduce, 1 MiB a PE: few accesses, many bytes
 //   scalar/PES/BLOCKS   every block reads and writes elements one by one, and signals its neighbour
 //   barrier/PES/BLOCKS  three barriers among all PEs: clocks, and hardly anything else
@@ -73,6 +73,7 @@ void measure(benchmark::State& state, void (*program)(FiberWorld&, int)) {
     if (!report.clean()) state.SkipWithError("a finding");
   }
   state.counters["accesses"] = static_cast<double>(report.accesses);
+  state.counters["bytes"] = static_cast<double>(report.detector_bytes);
 }
 
 void add(const char* name, void (*program)(FiberWorld&, int), std::int64_t pes,

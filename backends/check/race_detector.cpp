@@ -2,37 +2,11 @@
 
 #include <algorithm>
 
+#include "backends/check/race_notes.hpp"
+
 namespace sym::check {
 
 namespace {
-
-// Kept with an agent. `shared` is a copy that released notes point at: it is made anew only after
-// an acquire, because the agent's own tick travels beside it.
-struct AgentNote : fiber::Note {
-  Clock clock;  // of others, and of own transfers
-  std::uint64_t tick = 1;
-  std::uint64_t released = 0;  // the last tick that others may know
-  std::uint64_t lane_epoch = 1;
-  std::uint64_t waits = 0;
-  std::map<int, std::uint64_t> fenced;  // PE -> own transfers so far, at the last fence
-  WeakWait weak;
-  std::shared_ptr<const Clock> shared;
-
-  // What the agent does from here on is not before anything that it has released so far. Releases
-  // with nothing between them have one tick, so that who knows of one of them has them all.
-  void move_on() {
-    if (released == tick) ++tick;
-  }
-  std::uint64_t release() { return released = tick; }
-  const std::shared_ptr<const Clock>& snapshot(AgentId agent, Clock::Pool& pool) {
-    if (shared == nullptr) {
-      clock.set_tick(agent, tick);  // as others will know it: then clocks can be alike
-      clock.share(pool);
-      shared = std::make_shared<const Clock>(clock);
-    }
-    return shared;
-  }
-};
 
 // The two accesses of a payload transfer.
 struct AccessPair {
@@ -47,8 +21,6 @@ struct TransferNote : fiber::Note {
   std::uint64_t fenced = 0;
   AccessRef read, write;
 };
-
-AgentNote& note_of(const fiber::Agent& agent) { return static_cast<AgentNote&>(*agent.note); }
 
 // Whether `x` is complete for somebody whose clock is `clock`, beside what it did itself.
 bool known(const Access& x, const Clock& clock) {
@@ -178,32 +150,6 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
   look_again_ |= counted.issued(note, foresight_);
 }
 
-// A flag holds one post: the one before must have been taken, and this queue must know.
-void RaceDetector::check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
-                              const Counted& counted) {
-  const Item* last = counted.last();
-  if (last == nullptr) return;
-  const bool taken = last->taker >= 0 && (last->taker == agent.id ||
-                                          note_of(agent).clock.tick(last->taker) >= last->taken);
-  if (taken || !is_new("post", last->signal->site, transfer.step.site)) return;
-  const std::string why =
-      last->taker < 0 ? "the post before it may still be there, and two posts leave one flag"
-                      : "the post before it has been taken, but nothing says so to this queue";
-  const std::string fix = "let the taker post a flag back, and take that before posting again";
-  fiber::Finding finding;
-  finding.kind = "post";
-  finding.text = "POST the flag of slot " + std::to_string(transfer.word_id.slot) + " at PE " +
-                 std::to_string(transfer.word_id.pe) + " has not been taken\n  at     " +
-                 engine_->describe(agent) + "\n  why    " + why + "\n  fix    " + fix;
-  finding.why = why;
-  finding.fix = fix;
-  finding.places = {{"post", agent.pe, -1, agent.queue, agent.launch, agent.launch_name,
-                     transfer.step.verb, transfer.step.site},
-                    {"post", last->signal->pe, -1, agent.queue, last->signal->launch, "",
-                     transfer.step.verb, last->signal->site}};
-  engine_->report(std::move(finding));
-}
-
 void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes,
                                    bool write) {
   ++accesses_;
@@ -291,65 +237,6 @@ void RaceDetector::settled() {
   most_bytes_ = std::max(most_bytes_, bytes());
   shadow_.clear();
   for (Counted* counted : counted_) counted->settle();
-}
-
-void RaceDetector::check_written(const fiber::Agent& agent, const Access& access) {
-  if (shadow_.written(access.bytes, agent.launch)) return;
-  if (!is_new("uninitialised", access.site, access.site)) return;
-  const std::string why = "scratch holds nothing defined when a launch begins";
-  const std::string fix = "write every element before it is read";
-  fiber::Finding finding;
-  finding.kind = "uninitialised-read";
-  const std::size_t begin = access.bytes.begin % fiber::Bytes::scratch_stride;
-  finding.text = "UNINITIALISED READ  " + std::string(to_string(access.verb)) +
-                 " of scratch bytes [" + std::to_string(begin) + ", " +
-                 std::to_string(begin + access.bytes.size) +
-                 "), of which this launch has written none or a part\n  at     " +
-                 engine_->describe(agent) + "\n  why    " + why + "\n  fix    " + fix;
-  finding.why = why;
-  finding.fix = fix;
-  finding.places = {place_of(access, "read")};
-  engine_->report(std::move(finding));
-}
-
-bool RaceDetector::is_new(const char* kind, const Site& earlier, const Site& later) {
-  const auto text = [](const Site& site) { return " " + (site.file + std::to_string(site.line)); };
-  std::string one = text(earlier);
-  std::string other = text(later);
-  if (other < one) std::swap(one, other);  // either may come first
-  return reported_.insert(kind + one + other).second;
-}
-
-void RaceDetector::report_race(const Access& earlier, const Access& later,
-                               const fiber::Bytes& bytes) {
-  if (!is_new("race", earlier.site, later.site)) return;
-  std::string memory = engine_->memory().name(bytes.space) + " of PE " + std::to_string(bytes.pe);
-  if (bytes.space != fiber::Bytes::local_space) {
-    const std::size_t begin = bytes.space == fiber::Bytes::scratch_space
-                                  ? bytes.begin % fiber::Bytes::scratch_stride
-                                  : bytes.begin;
-    memory += " bytes [" + std::to_string(begin) + ", " + std::to_string(begin + bytes.size) + ")";
-  }
-  const fiber::Agent& agent = *engine_->agents()[static_cast<std::size_t>(later.agent)];
-  engine_->report(race_finding(earlier, later, memory, note_of(agent).weak));
-}
-
-void RaceDetector::report_missing_sync(const Access& earlier, const Access& later) {
-  if (is_new("sync", earlier.site, later.site))
-    engine_->report(missing_sync_finding(earlier, later));
-}
-
-std::size_t RaceDetector::bytes() const {
-  constexpr std::size_t cell = sizeof(Access) + 160;  // with its part of a tree
-  std::size_t all = shadow_.ranges() * cell + pool_.bytes();
-  for (const Counted* counted : counted_) all += counted->bytes();
-  for (const auto& agent : engine_->agents()) {
-    if (agent->note == nullptr) continue;  // nobody looks on
-    const Clock& clock = note_of(*agent).clock;
-    all += sizeof(AgentNote) + clock.chunks().size() * sizeof(Clock::ChunkRef) +
-           clock.entries().size() * sizeof(Clock::Entry);
-  }
-  return all;
 }
 
 }  // namespace sym::check

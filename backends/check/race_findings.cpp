@@ -1,0 +1,94 @@
+// What the race detector makes findings of, and what it holds.
+#include <utility>
+
+#include "backends/check/race_detector.hpp"
+#include "backends/check/race_notes.hpp"
+
+namespace sym::check {
+
+// A flag holds one post: the one before must have been taken, and this queue must know.
+void RaceDetector::check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
+                              const Counted& counted) {
+  const Item* last = counted.last();
+  if (last == nullptr) return;
+  const bool taken = last->taker >= 0 && (last->taker == agent.id ||
+                                          note_of(agent).clock.tick(last->taker) >= last->taken);
+  if (taken || !is_new("post", last->signal->site, transfer.step.site)) return;
+  const std::string why =
+      last->taker < 0 ? "the post before it may still be there, and two posts leave one flag"
+                      : "the post before it has been taken, but nothing says so to this queue";
+  const std::string fix = "let the taker post a flag back, and take that before posting again";
+  fiber::Finding finding;
+  finding.kind = "post";
+  finding.text = "POST the flag of slot " + std::to_string(transfer.word_id.slot) + " at PE " +
+                 std::to_string(transfer.word_id.pe) + " has not been taken\n  at     " +
+                 engine_->describe(agent) + "\n  why    " + why + "\n  fix    " + fix;
+  finding.why = why;
+  finding.fix = fix;
+  finding.places = {{"post", agent.pe, -1, agent.queue, agent.launch, agent.launch_name,
+                     transfer.step.verb, transfer.step.site},
+                    {"post", last->signal->pe, -1, agent.queue, last->signal->launch, "",
+                     transfer.step.verb, last->signal->site}};
+  engine_->report(std::move(finding));
+}
+
+void RaceDetector::check_written(const fiber::Agent& agent, const Access& access) {
+  if (shadow_.written(access.bytes, agent.launch)) return;
+  if (!is_new("uninitialised", access.site, access.site)) return;
+  const std::string why = "scratch holds nothing defined when a launch begins";
+  const std::string fix = "write every element before it is read";
+  fiber::Finding finding;
+  finding.kind = "uninitialised-read";
+  const std::size_t begin = access.bytes.begin % fiber::Bytes::scratch_stride;
+  finding.text = "UNINITIALISED READ  " + std::string(to_string(access.verb)) +
+                 " of scratch bytes [" + std::to_string(begin) + ", " +
+                 std::to_string(begin + access.bytes.size) +
+                 "), of which this launch has written none or a part\n  at     " +
+                 engine_->describe(agent) + "\n  why    " + why + "\n  fix    " + fix;
+  finding.why = why;
+  finding.fix = fix;
+  finding.places = {place_of(access, "read")};
+  engine_->report(std::move(finding));
+}
+
+bool RaceDetector::is_new(const char* kind, const Site& earlier, const Site& later) {
+  const auto text = [](const Site& site) { return " " + (site.file + std::to_string(site.line)); };
+  std::string one = text(earlier);
+  std::string other = text(later);
+  if (other < one) std::swap(one, other);  // either may come first
+  return reported_.insert(kind + one + other).second;
+}
+
+void RaceDetector::report_race(const Access& earlier, const Access& later,
+                               const fiber::Bytes& bytes) {
+  if (!is_new("race", earlier.site, later.site)) return;
+  std::string memory = engine_->memory().name(bytes.space) + " of PE " + std::to_string(bytes.pe);
+  if (bytes.space != fiber::Bytes::local_space) {
+    const std::size_t begin = bytes.space == fiber::Bytes::scratch_space
+                                  ? bytes.begin % fiber::Bytes::scratch_stride
+                                  : bytes.begin;
+    memory += " bytes [" + std::to_string(begin) + ", " + std::to_string(begin + bytes.size) + ")";
+  }
+  const fiber::Agent& agent = *engine_->agents()[static_cast<std::size_t>(later.agent)];
+  engine_->report(race_finding(earlier, later, memory, note_of(agent).weak));
+}
+
+void RaceDetector::report_missing_sync(const Access& earlier, const Access& later) {
+  if (is_new("sync", earlier.site, later.site))
+    engine_->report(missing_sync_finding(earlier, later));
+}
+
+std::size_t RaceDetector::bytes() const {
+  constexpr std::size_t cell = sizeof(Access) + 160;  // with its part of a tree
+  std::size_t all = shadow_.ranges() * cell + pool_.bytes();
+  for (const Counted* counted : counted_) all += counted->bytes();
+  for (const auto& agent : engine_->agents()) {
+    if (agent->note == nullptr) continue;  // nobody looks on
+    const Clock& clock = note_of(*agent).clock;
+    all += sizeof(AgentNote) + clock.chunks().size() * sizeof(Clock::ChunkRef) +
+           clock.entries().size() * sizeof(Clock::Entry);
+  }
+  return all;
+}
+
+}  // namespace sym::check
