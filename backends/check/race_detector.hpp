@@ -37,7 +37,6 @@ class RaceDetector : public fiber::Observer {
   void fenced(fiber::Agent& agent, int pe) override;
   void completed(fiber::Agent& agent) override;
   void settled() override;
-  void freed(const fiber::Bytes& bytes) override { shadow_.forget(bytes.pe, bytes.space); }
 
   std::size_t accesses() const { return accesses_; }
   // Some wait might have counted a signal that came later and that this detector did not know of.

@@ -60,7 +60,6 @@ class Shadow {
               const Conflict& conflict);
   // Whether every byte has been written in the launch.
   bool written(const fiber::Bytes& bytes, int launch) const;
-  void forget(int pe, int space) { spaces_.erase(key(pe, space)); }
   void clear() { spaces_.clear(); }
   std::size_t ranges() const;
 

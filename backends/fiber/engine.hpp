@@ -192,9 +192,7 @@ class Observer {
   virtual void waited(Agent&, Word&, std::uint64_t /*value*/, int /*shift*/, bool /*consume*/) {}
   virtual void fenced(Agent&, int /*pe*/) {}
   virtual void completed(Agent&) {}  // everything the agent issued has been delivered
-  // All hosts meet, nothing runs and nothing is under way: all that was is before all to come.
-  virtual void settled() {}
-  virtual void freed(const Bytes& /*on one PE*/) {}
+  virtual void settled() {}  // all hosts meet and nothing is under way: what was is before the rest
   // The agent goes on because the word, shifted, is at least `need` (0: it only looks). `counted`:
   // what arrives later changes nothing for it. Called when the wait ends, before it acquires.
   virtual void word_read(Agent&, const WordId&, std::uint64_t /*need*/, int /*shift*/,

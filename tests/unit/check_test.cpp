@@ -94,9 +94,9 @@ TEST_F(ShadowTest, AtomicsConflictWithOthersOnly) {
   EXPECT_EQ(record(0, 4, true, true), 4);  // nor do atomics of two sizes go together
 }
 
-TEST_F(ShadowTest, ForgetsFreedSpaces) {
+TEST_F(ShadowTest, ForgetsWhatIsSettled) {
   EXPECT_EQ(record(0, 8, true), 0);
-  shadow_.forget(0, 0);
+  shadow_.clear();
   EXPECT_EQ(record(0, 8, true), 0);
   EXPECT_EQ(shadow_.ranges(), 1U);
 }
