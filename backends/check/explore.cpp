@@ -48,6 +48,7 @@ class Explorer {
       execute();
     } while (search_.advance() && !over());
     if (search_.cut() && !report_.incomplete) {
+      report_.within_bound = true;
       incomplete("executions with more than " + std::to_string(options_.bound) +
                  " preemptions were left out");
     }

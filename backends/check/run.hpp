@@ -69,6 +69,7 @@ struct CheckReport {
   bool incomplete = false;         // a budget ended the run: nothing is known of the rest
   std::string not_reached;         // then: who was where
   std::uint64_t executions = 1;    // of exhaustive
+  bool within_bound = false;       // exhaustive: incomplete because of its bound alone
   std::size_t detector_bytes = 0;  // the most that race detection took, about
   bool look_again = false;         // the race detector's: see race_detector.hpp
   // Clean, as far as it went: see `incomplete`.

@@ -24,7 +24,8 @@ struct Checked {
   std::uint64_t transfers = 0, accesses = 0, escaped_bytes = 0, steps = 0;
   std::vector<std::uint32_t> decisions;
   std::uint64_t executions = 1;
-  std::string incomplete;  // why, and who was where; empty: the run came to its end
+  std::string incomplete;     // why, and who was where; empty: the run came to its end
+  bool within_bound = false;  // incomplete because of the bound that was asked for, and that alone
   std::size_t pct_actors = 0;
   std::uint64_t pct_steps = 0;
   double pct_bound = 0;  // of this run's chance; 0: no promise

@@ -81,6 +81,7 @@ Checked checked_of(const check::CheckReport& report) {
   checked.executions = report.executions;
   if (report.incomplete)
     checked.incomplete = report.not_reached.empty() ? "INCOMPLETE" : report.not_reached;
+  checked.within_bound = report.within_bound;
   checked.pct_actors = report.pct.actors;
   checked.pct_steps = report.pct.steps;
   checked.pct_bound = report.pct.bound;

@@ -70,10 +70,15 @@ void Reporter::row(const Point& point, const Outcome& outcome) {
 void Reporter::done(const Point& point, const Outcome& outcome, bool last) {
   Outcome counted = outcome;
   counted.findings = findings_.counted(outcome.findings);
-  const bool incomplete = !outcome.checked.incomplete.empty();
+  const bool incomplete = !outcome.checked.incomplete.empty() && !outcome.checked.within_bound;
   const bool bad = counted.result.wrong != 0 || !counted.findings.empty() || incomplete;
   if (options_.backend == "check") coverage_.add(outcome.checked);
-  if (incomplete && ++incomplete_ == 1) findings_.incomplete(outcome.checked.incomplete);
+  within_bound_ += outcome.checked.within_bound ? 1 : 0;
+  if (incomplete && ++incomplete_ == 1) {
+    findings_.incomplete(outcome.checked.incomplete);
+    header();
+    fmt::print("{}\n", outcome.checked.incomplete);
+  }
   if (bad && !std::exchange(has_bad_, true)) bad_ = {point, counted};
   // One run is a row and what was found in it. Of many, what is found is said at once, and the row
   // comes when all have run.
@@ -97,6 +102,12 @@ void Reporter::report(const Point& point, const Outcome& outcome) {
   replay.decisions = outcome.checked.decisions;
   replay.findings = all;
   replay.wanted = findings_.all()[fresh.front()].finding.bug();
+  if (options_.schedule == "exhaustive") {  // the file is about one execution, the first that found
+    RunOptions one = options_;
+    one.decisions = replay.decisions;
+    replay.findings = found_by(run_on_check(algorithm_, point, one));
+    if (!replay.findings.empty()) replay.wanted = replay.findings.front().bug();
+  }
   const std::string file = write_replay(replay, options_.replay_file);
   for (std::size_t at : fresh) findings_.all()[at].replay = file;
   fmt::print("  replay {} replay {}\n", invocation_.program, file);
@@ -131,7 +142,9 @@ void Reporter::checker_lines() const {
     fmt::print("# exhaustive: {} executions, {}, {}\n", all.executions,
                options_.bound < 0 ? std::string("no bound on preemptions")
                                   : fmt::format("at most {} preemptions in each", options_.bound),
-               incomplete_ > 0 ? "INCOMPLETE" : "complete");
+               incomplete_ > 0     ? "INCOMPLETE"
+               : within_bound_ > 0 ? "incomplete: those with more were left out"
+                                   : "complete");
   }
   if (incomplete_ > 0)
     fmt::print(

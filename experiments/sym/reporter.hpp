@@ -58,7 +58,7 @@ class Reporter {
   // Of the point whose runs are under way: the first that was wrong, if one was, else the last.
   bool has_bad_ = false;
   std::pair<Point, Outcome> bad_;
-  std::size_t points_ = 0, failed_points_ = 0, incomplete_ = 0;
+  std::size_t points_ = 0, failed_points_ = 0, incomplete_ = 0, within_bound_ = 0;
 };
 
 }  // namespace sym::command

@@ -114,7 +114,6 @@ class Shrinker {
   // Ever smaller parts of the list are made 0; then its end of zeros goes.
   void fewer_decisions() {
     RunOptions options = best_.options;
-    if (options.schedule == "exhaustive") return;  // the list is an execution of its search
     if (options.decisions.empty()) {
       if (log_.empty() || !options.exact_replay) return;
       options.decisions = log_;
