@@ -70,7 +70,7 @@ struct EngineOptions {
   double verb_seconds = 10;
   // Kernels that poll for what nothing can change any more are a finding.
   bool find_livelocks = false;
-  Tracer* tracer = nullptr;  // outlives the run
+  Tracer* tracer = nullptr;      // outlives the run
   bool stop_at_first = false;    // a finding ends the run
   Mutation* mutation = nullptr;  // of the programs that it runs; must outlive it
 };
