@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 
@@ -36,6 +37,22 @@ TEST(Catalogue, NamesEveryPublishedProgramAndNoOther) {
   for (const auto& [name, kind] : named) {
     EXPECT_TRUE(there.contains({name, kind})) << "no program " << name << " (" << kind << ")";
   }
+}
+
+TEST(Catalogue, NamesEventRowsThatAreThere) {
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(SYM_SOURCE_DIR "/" + path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string table = text_of("tests/caught/catalogue.md");
+  const std::string tests = text_of("tests/litmus/events_rows_test.cpp");
+  const std::regex row("`EventRows[.]([A-Za-z]+)`");
+  int named = 0;
+  for (std::sregex_iterator at(table.begin(), table.end(), row), end; at != end; ++at, ++named) {
+    const std::string test = "TEST(EventRows, " + (*at)[1].str() + ")";
+    EXPECT_NE(tests.find(test), std::string::npos) << test;
+  }
+  EXPECT_GT(named, 0);
 }
 
 }  // namespace
