@@ -106,11 +106,12 @@ Shapes shapes_of(const Registry& registry, const Algorithm& algorithm, const Arg
   return shapes;
 }
 
-// A variant that cannot run on so few PEs has no proofs.
+// Of one size: three PEs, so that the next one is not the one before, and two blocks, so that the
+// next slot is not the same. A variant that cannot run on so few PEs has no proofs.
 Shapes proof_shapes(const Registry& registry, const Algorithm& algorithm, Arguments arguments) {
   for (const char* const name : {"--pes", "--blocks", "--iterations"}) take_option(arguments, name);
   try {
-    return shapes_of(registry, algorithm, completed(algorithm, arguments, {"2", "1", "2"}), 1);
+    return shapes_of(registry, algorithm, completed(algorithm, arguments, {"3", "2", "3"}), 1);
   } catch (const UsageError&) {
     return {};
   }

@@ -45,6 +45,10 @@ bool loosens(const NamedMutant& mutant) {
   return groups.contains(mutant.group);
 }
 
+bool orders_lanes(const NamedMutant& mutant) {
+  return mutant.group == "sync" || mutant.group == "inner sync";
+}
+
 class MutationRun {
  public:
   MutationRun(const Algorithm& algorithm, const MutateOptions& options)
@@ -200,7 +204,7 @@ class MutationRun {
         continue;
       }
       const std::string random = found_by_random(mutants_[i]);
-      const std::string others = random.empty() && loosens(mutants_[i]) ? implied_by(i) : "";
+      const std::string others = random.empty() ? implied_by(i) : "";
       state.note = random.empty() ? others : random;
       if (random.empty()) state.proven = prove(mutants_[i], small, state.note);
     }
@@ -233,7 +237,8 @@ class MutationRun {
     std::vector<std::string> names;
     for (const NamedMutant& other : mutants_) {
       const bool blocks = !check::has_ordinal(other.op.verb);
-      if (!loosens(other) || !blocks || shares(other)) continue;
+      const bool lanes = mutants_[survivor].group != "inner sync" || orders_lanes(other);
+      if (!loosens(other) || !blocks || !lanes || shares(other)) continue;
       const auto& alone = all_findings(other.alterations);
       Alterations both = mutants_[survivor].alterations;
       both.insert(both.end(), other.alterations.begin(), other.alterations.end());
@@ -244,7 +249,8 @@ class MutationRun {
       });
       if (more) names.push_back(short_site(other.text()));
     }
-    if (names.empty()) return "orders no two accesses that conflict, alone or beside one other";
+    if (names.empty())
+      return "no accesses that conflict lose their order, alone or beside one other mutant";
     return fmt::format("implied by {}", fmt::join(names, "; "));
   }
 
