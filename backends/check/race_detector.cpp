@@ -86,6 +86,14 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
   });
 }
 
+void RaceDetector::control(fiber::Agent& agent, const fiber::Bytes& bytes, bool write) {
+  const fiber::Verb verb = agent.step.verb;
+  const bool counts = verb != fiber::Verb::enter && verb != fiber::Verb::leave;
+  if (agent.block >= 0 && agent.queue < 0 && counts) {
+    RaceDetector::access(agent, bytes, write, false);
+  }
+}
+
 void RaceDetector::issued(fiber::Transfer& transfer) {
   fiber::Agent& agent = *transfer.issuer;
   AgentNote& mine = note_of(agent);

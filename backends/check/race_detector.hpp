@@ -37,6 +37,9 @@ class RaceDetector : public fiber::Observer {
   void fenced(fiber::Agent& agent, int pe) override;
   void completed(fiber::Agent& agent) override;
   void settled() override;
+  // What a block has sent and seen is counted in plain memory, a word for each row and peer: two
+  // blocks that use one row must be ordered. That a channel is busy is said by its own finding.
+  void control(fiber::Agent& agent, const fiber::Bytes& bytes, bool write) override;
 
   std::size_t accesses() const { return accesses_; }
   // Some wait might have counted a signal that came later and that this detector did not know of.
