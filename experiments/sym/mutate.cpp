@@ -106,15 +106,25 @@ Shapes shapes_of(const Registry& registry, const Algorithm& algorithm, const Arg
   return shapes;
 }
 
-// Of one size: three PEs, so that the next one is not the one before, and two blocks, so that the
-// next slot is not the same. A variant that cannot run on so few PEs has no proofs.
+// Of one size, the largest first: a search may not come to its end there. Three PEs, so that the
+// next one is not the one before; two blocks, so that the next slot is not the same. A variant that
+// cannot run on so few PEs has no proofs.
 Shapes proof_shapes(const Registry& registry, const Algorithm& algorithm, Arguments arguments) {
   for (const char* const name : {"--pes", "--blocks", "--iterations"}) take_option(arguments, name);
-  try {
-    return shapes_of(registry, algorithm, completed(algorithm, arguments, {"3", "2", "3"}), 1);
-  } catch (const UsageError&) {
-    return {};
+  Shapes all;
+  for (const Defaults& shape : {Defaults{"3", "2", "3"}, Defaults{"2", "2", "2"},
+                                Defaults{"3", "1", "2"}, Defaults{"2", "1", "2"}}) {
+    try {
+      Shapes some = shapes_of(registry, algorithm, completed(algorithm, arguments, shape), 1);
+      for (auto& [variant, points] : some.points) {
+        auto& own = all.points[variant];
+        own.insert(own.end(), points.begin(), points.end());
+      }
+    } catch (const UsageError&) {
+      continue;
+    }
   }
+  return all;
 }
 
 }  // namespace

@@ -254,14 +254,20 @@ class MutationRun {
     return fmt::format("implied by {}", fmt::join(names, "; "));
   }
 
-  // True if every legal execution of the small shapes is clean, and all of them were run.
+  // Whether the change can make a difference in so small a shape at all.
+  static bool is_too_small(const Point& point, const NamedMutant& mutant) {
+    return (mutant.group == "slot" && point.blocks < 2) ||
+           (mutant.group == "peer" && point.pes < 3);
+  }
+
+  // True if every legal execution of a small shape is clean, and all of them were run. Of the
+  // shapes in their order the first whose search comes to its end.
   bool prove(const NamedMutant& mutant, const std::vector<Point>& small, std::string& note) {
-    if (options_.proof_seconds <= 0 || small.empty()) return false;
-    bool complete = true, reached = false;
-    std::uint64_t executions = 0;
+    if (options_.proof_seconds <= 0) return false;
+    std::string tried;
     for (const Point& point : small) {
-      const Ground& ground = small_ground(point);
-      Trial search = trial(ground, mutant.alterations);
+      if (is_too_small(point, mutant)) continue;
+      Trial search = trial(small_ground(point), mutant.alterations);
       search.schedule = "exhaustive";
       search.most_seconds = options_.proof_seconds;
       const TrialResult result = run_one(point, search);
@@ -269,14 +275,17 @@ class MutationRun {
         note = "exhaustive search finds it: " + result.findings.front().first;
         return false;
       }
-      complete = complete && !result.incomplete;
-      reached = reached || result.changed;
-      executions += result.executions;
+      const bool proven = !result.incomplete && result.changed;
+      tried = fmt::format("exhaustive, {}: {} executions, {}", shape_of(point), result.executions,
+                          proven           ? "complete, no difference"
+                          : result.changed ? "not to the end, no difference so far"
+                                           : "the changed call does not run");
+      if (!proven) continue;
+      note += (note.empty() ? "" : "; ") + tried;
+      return true;
     }
-    note +=
-        fmt::format("{}exhaustive, {} executions: {}", note.empty() ? "" : "; ", executions,
-                    complete ? "complete, no difference" : "not to the end, no difference so far");
-    return complete && reached;
+    if (!tried.empty()) note += (note.empty() ? "" : "; ") + tried;
+    return false;
   }
   const Ground& small_ground(const Point& point) {
     const auto found = small_.find(shape_of(point));

@@ -12,8 +12,8 @@ namespace sym::command {
 struct MutateOptions {
   std::string schedule = "worst";
   std::uint64_t seed = 1;
-  int random_seeds = 10;      // that a survivor is tried with besides
-  double proof_seconds = 10;  // that an exhaustive search may take for one mutant; 0: none is made
+  int random_seeds = 10;     // that a survivor is tried with besides
+  double proof_seconds = 2;  // that a search may take for one mutant and shape; 0: none is made
 };
 
 struct MutantResult {
