@@ -140,7 +140,8 @@ class MutationRun {
   }
 
   std::string shape_of(const Point& point) const {
-    return fmt::format("{}", fmt::join(algorithm_.family.arguments(point), " "));
+    return fmt::format("{} PEs, {} blocks, {} launches, {}", point.pes, point.blocks,
+                       point.iterations, fmt::join(algorithm_.family.arguments(point), " "));
   }
 
   void try_on(const Ground& ground) {
