@@ -114,6 +114,11 @@ CheckReport run_to_the_end(const CheckOptions& options, const Program& program) 
   for (int again = 0; report.look_again && again < most_looks; ++again) {
     report = run_once(options, program, foresight);
   }
+  if (report.look_again) {
+    report.incomplete = true;
+    report.not_reached = "INCOMPLETE signals that a wait might count kept coming to light in " +
+                         std::to_string(most_looks + 1) + " runs";
+  }
   return report;
 }
 

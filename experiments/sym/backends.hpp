@@ -22,6 +22,7 @@ struct Checked {
   // (file:line, verb) -> times
   std::map<std::pair<std::string, std::string>, std::uint64_t> sites;
   std::uint64_t transfers = 0, accesses = 0, escaped_bytes = 0, steps = 0;
+  std::size_t detector_bytes = 0;  // that race detection took at most, about
   std::vector<std::uint32_t> decisions;
   std::uint64_t executions = 1;
   std::string incomplete;     // why, and who was where; empty: the run came to its end

@@ -77,6 +77,7 @@ Checked checked_of(const check::CheckReport& report) {
   checked.accesses = report.accesses;
   checked.escaped_bytes = report.statistics.escaped_bytes;
   checked.steps = report.steps;
+  checked.detector_bytes = report.detector_bytes;
   checked.decisions = report.decisions;
   checked.executions = report.executions;
   if (report.incomplete)

@@ -20,6 +20,7 @@ void Reporter::Coverage::add(const Checked& checked) {
   transfers += checked.transfers;
   accesses += checked.accesses;
   escaped_bytes += checked.escaped_bytes;
+  detector_bytes = std::max(detector_bytes, checked.detector_bytes);
   executions += checked.executions;
   actors = std::max(actors, checked.pct_actors);
   steps = std::max(steps, checked.pct_steps);
@@ -152,9 +153,14 @@ void Reporter::checker_lines() const {
         "not checked\n",
         incomplete_, all.runs);
   fmt::print(
-      "# {}covered {} op sites, {} verbs, {} transfers, {} accesses; {} bytes bypassed the verbs\n",
+      "# {}covered {} op sites, {} verbs, {} transfers, {} accesses{}; {} bytes bypassed the "
+      "verbs\n",
       all.runs > 1 ? fmt::format("{} runs ", all.runs) : std::string(), all.sites.size(), all.verbs,
-      all.transfers, all.accesses, all.escaped_bytes);
+      all.transfers, all.accesses,
+      all.detector_bytes > 0
+          ? fmt::format(" ({:.1f} MiB)", static_cast<double>(all.detector_bytes) / (1 << 20))
+          : "",
+      all.escaped_bytes);
   site_lines();
 }
 

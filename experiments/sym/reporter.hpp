@@ -32,6 +32,7 @@ class Reporter {
     std::map<std::pair<std::string, std::string>, std::pair<std::uint64_t, std::uint64_t>> sites;
     std::uint64_t runs = 0, verbs = 0, transfers = 0, accesses = 0, escaped_bytes = 0;
     std::uint64_t executions = 0;
+    std::size_t detector_bytes = 0;  // of the largest run
     // pct: the largest program, the smallest chance of a run, and that all runs of a point miss.
     std::size_t actors = 0;
     std::uint64_t steps = 0;
