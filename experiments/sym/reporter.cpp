@@ -144,8 +144,8 @@ void Reporter::checker_lines() const {
                options_.bound < 0 ? std::string("no bound on preemptions")
                                   : fmt::format("at most {} preemptions in each", options_.bound),
                incomplete_ > 0     ? "INCOMPLETE"
-               : within_bound_ > 0 ? "incomplete: those with more were left out"
-                                   : "complete");
+               : within_bound_ > 0 ? "incomplete: the bound left some out"
+                                   : "complete: every other order does the same as one of them");
   }
   if (incomplete_ > 0)
     fmt::print(
