@@ -126,6 +126,11 @@ if(SYM_HAVE_FMT)
   target_compile_definitions(fmt::header_only INTERFACE FMT_HEADER_ONLY)
 endif()
 
+# --- XML of NCCL and SimGrid as machines ----------------------------------------------------------
+find_package(pugixml QUIET CONFIG)
+sym_report(pugixml "${pugixml_FOUND}" "${pugixml_VERSION}"
+           "no machines from XML files of NCCL and SimGrid (package libpugixml-dev)")
+
 # --- Matrix products on CPUs ---------------------------------------------------------------------
 find_package(Eigen3 3.4 QUIET NO_MODULE)
 sym_report(Eigen "${Eigen3_FOUND}" "${Eigen3_VERSION}"

@@ -19,6 +19,7 @@ build required header  CLI/CLI.hpp                        libcli11-dev
 build required header  nlohmann/json.hpp                  nlohmann-json3-dev
 build required header  fmt/format.h                       libfmt-dev
 build optional library simgrid:simgrid/s4u.hpp            libsimgrid-dev
+build optional library pugixml:pugixml.hpp                libpugixml-dev
 plot  optional program gnuplot                            gnuplot-nox
 test  required library gtest:gtest/gtest.h                libgtest-dev
 test  required library gmock:gmock/gmock.h                libgmock-dev

@@ -80,6 +80,13 @@ double JsonAt::positive() const {
   return number;
 }
 
+double JsonAt::not_negative() const {
+  const double number = value_->is_number() ? value_->get<double>() : -1;
+  if (!(number >= 0) || !(number <= 1e12))
+    refuse("is " + shown() + "; a number from 0 to 1e12 is accepted");
+  return number;
+}
+
 bool JsonAt::truth() const {
   if (!value_->is_boolean()) refuse("is " + shown() + "; true or false is accepted");
   return value_->get<bool>();

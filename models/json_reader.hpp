@@ -19,6 +19,7 @@ class JsonAt {
 
   // Requires an object with no key outside `allowed`; an unknown one is refused with the nearest.
   void only_keys(const std::vector<std::string>& allowed) const;
+  bool is_object() const { return value_->is_object(); }
   bool has(const std::string& key) const { return value_->contains(key); }
   JsonAt member(const std::string& key) const;  // refuses if it is missing
   std::vector<std::string> keys() const;        // requires an object
@@ -26,7 +27,8 @@ class JsonAt {
 
   std::string text() const;  // a non-empty string
   std::int64_t whole(std::int64_t low, std::int64_t high) const;
-  double positive() const;  // finite and above 0
+  double positive() const;      // finite and above 0
+  double not_negative() const;  // finite, 0 or more
   bool truth() const;
 
  private:

@@ -12,6 +12,7 @@
 
 #include "core/text.hpp"
 #include "models/machine_detail.hpp"
+#include "models/readers.hpp"
 
 #ifndef SYM_MACHINES_DIR
 #define SYM_MACHINES_DIR "models/machines"
@@ -46,10 +47,8 @@ Machine read_machine_file(const std::string& path) {
   const std::string text = read_file(path);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return parse_machine_json(text, path);
-  if (first != std::string::npos && text[first] == '<') {
-    throw std::invalid_argument(
-        path + ":1: is XML; a machine in JSON or the text of `nvidia-smi topo -m` is accepted");
-  }
+  if (first != std::string::npos && text[first] == '<') return detail::parse_xml(text, path);
+  if (detail::is_astra_network(text)) return detail::parse_astra_network(text, path);
   return parse_topology_text(text, path);
 }
 
@@ -90,6 +89,11 @@ void multiply_nodes(Machine& machine, int factor) {
     throw std::invalid_argument("machine '" + machine.name + "': has no " +
                                 (machine.nics_per_node == 0 ? "NICs" : "fabric") +
                                 " to join nodes, so only *1 is accepted");
+  }
+  if (factor > 1 && (machine.fabric == "grid" || machine.fabric == "routes")) {
+    throw std::invalid_argument("machine '" + machine.name + "': its fabric says which " +
+                                std::to_string(machine.nodes) +
+                                " nodes it joins, so only *1 is accepted");
   }
   const long long pes = static_cast<long long>(machine.pes()) * factor;
   if (pes > std::numeric_limits<int>::max()) {

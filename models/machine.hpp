@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
-namespace sym::models {
+#include "models/fabric.hpp"
+#include "models/graph.hpp"
+#include "models/quantity.hpp"
 
-struct Quantity {
-  double value = 0;
-  std::string source;     // a calibration run or a citation
-  bool measured = false;  // false: assumed
-};
+namespace sym::models {
 
 // How two GPUs of one node reach each other, and the GPUs' NICs. Order: fastest first.
 enum class LinkClass { self, nvlink, pix, pxb, phb, node, sys };
@@ -25,11 +23,15 @@ struct Machine {
   int gpus_per_node = 0;
   // gpus_per_node squared, row-major; empty means that every pair is `nvlink` with all lanes.
   std::vector<LinkClass> pair_class;
-  std::vector<int> pair_lanes;  // NVLink lanes of each pair (0 where not nvlink), or empty
+  std::vector<int> pair_lanes;       // NVLink lanes of each pair (0 where not nvlink), or empty
+  std::vector<LinkClass> nic_class;  // gpus_per_node rows of nics_per_node, or empty: not known
+  // Vertex by vertex, in place of the three above; empty where they say it. node_graph() has both.
+  Graph graph;
   // For each GPU of a node the index of its nearest NIC, or -1; and how many NICs a node has.
   std::vector<int> nic_of_gpu;
   int nics_per_node = 0;
-  std::string fabric = "none";  // none | rail (one leaf per NIC index; crossing rails needs a hop)
+  std::string fabric = "none";  // none | rail | fat-tree | dragonfly | grid | routes
+  FabricShape shape;
   std::map<std::string, Quantity> numbers;  // keys: see number_keys()
 
   int pes() const { return nodes * gpus_per_node; }
@@ -46,9 +48,14 @@ struct Machine {
 // machine`).
 const std::map<std::string, std::string>& number_keys();
 
-// A named machine (models/machines/NAME.json), a JSON file, or the text of `nvidia-smi topo -m`;
-// "*N" after the name or file means N nodes. Throws std::invalid_argument with one sentence that
-// says what, where (file:line) and what would be accepted.
+// The wiring of one node, resolved: machine.graph, or what its pairs and NICs come to. Every number
+// is one of the machine's, or is marked as assumed and says from what.
+Graph node_graph(const Machine& machine);
+
+// A named machine (models/machines/NAME.json), a JSON file, the text of `nvidia-smi topo -m`, an
+// XML file of NCCL or SimGrid, or an ASTRA-sim network file; "*N" after the name or file means N
+// nodes. Throws std::invalid_argument with one sentence that says what, where (file:line) and what
+// would be accepted.
 Machine load_machine(const std::string& name_or_file);
 std::vector<std::string> machine_names();
 

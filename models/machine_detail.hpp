@@ -9,7 +9,7 @@
 namespace sym::models::detail {
 
 // When a machine must state a number.
-enum class Needed { always, with_nics, with_pcie_pairs, optional };
+enum class Needed { always, with_nics, with_pcie_pairs, with_dragonfly, optional };
 
 struct NumberKey {
   const char* key;
@@ -29,6 +29,12 @@ const char* link_class_name(LinkClass link_class);
 // The names above in the order of LinkClass.
 const std::vector<std::string>& link_class_names();
 
+// The class of a way between two GPUs, as `nvidia-smi topo -m` names it; xGMI counts as nvlink.
+LinkClass class_of(const Graph& graph, const Path& path);
+
+// The fabric for people: form, links with their rates, what is assumed.
+std::string fabric_text(const Machine& machine);
+
 // "dir/name.txt" -> "name".
 std::string file_stem(const std::string& path);
 
@@ -36,8 +42,14 @@ std::string file_stem(const std::string& path);
 LinkClass pair_class_of(const Machine& machine, int from, int to);
 int pair_lanes_of(const Machine& machine, int from, int to);  // 0 where the machine does not say
 
-// Fills machine.numbers for a machine read from topology text, whose wiring is already set. The
-// text holds no rates, so all of them are assumed and say from what.
+// gpus_per_node, nics_per_node and nic_of_gpu of a machine that has a graph.
+void count_devices(Machine& machine);
+
+// Numbers that a fabric needs and the machine does not state, marked as assumed.
+void assume_fabric_numbers(Machine& machine);
+
+// Fills machine.numbers for a machine read from another program's file, whose wiring is already
+// set. Such a file holds few rates or none, so all are assumed and say from what.
 void assume_numbers(Machine& machine);
 
 }  // namespace sym::models::detail

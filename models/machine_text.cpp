@@ -10,6 +10,7 @@ namespace sym::models {
 namespace {
 
 constexpr int most_gpus_shown = 16;  // a wider matrix does not fit a terminal
+constexpr std::size_t most_links_shown = 100;
 
 std::string padded(const std::string& text, std::size_t width) {
   return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
@@ -45,26 +46,62 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string pair_text(const Machine& machine, int from, int to) {
-  const int lanes = detail::pair_lanes_of(machine, from, to);
+// As `nvidia-smi topo -m` writes it, from the way that traffic takes.
+std::string pair_text(const Graph& graph, int from, int to) {
   if (from == to) return "X";
-  if (lanes > 0) return "NV" + std::to_string(lanes);
-  return detail::link_class_name(detail::pair_class_of(machine, from, to));
+  const std::optional<Path> path = path_between(graph, from, to);
+  if (!path) return "none";
+  const LinkClass link_class = detail::class_of(graph, *path);
+  if (link_class != LinkClass::nvlink) return detail::link_class_name(link_class);
+  const Graph::Link& first = graph.links[static_cast<std::size_t>(path->front() / 2)];
+  if (graph.type(first).kind == LinkKind::nvlink) return "NV" + std::to_string(first.lanes);
+  return path->size() == 1 ? "xGMI" : "xGMI*" + std::to_string(path->size());
 }
 
-std::string pairs_text(const Machine& machine) {
-  if (machine.pair_class.empty())
+std::string pairs_text(const Machine& machine, const Graph& graph) {
+  if (machine.pair_class.empty() && machine.graph.empty())
     return "pairs: every pair of GPUs of a node by nvlink, all lanes\n";
   if (machine.gpus_per_node > most_gpus_shown) return "pairs: as given (see the JSON form)\n";
+  const std::vector<int> gpus = graph.all(VertexKind::gpu);
   std::vector<std::vector<std::string>> rows(1, {""});
-  for (int gpu = 0; gpu < machine.gpus_per_node; ++gpu)
+  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu)
     rows[0].push_back("GPU" + std::to_string(gpu));
-  for (int from = 0; from < machine.gpus_per_node; ++from) {
+  for (std::size_t from = 0; from < gpus.size(); ++from) {
     rows.push_back({"GPU" + std::to_string(from)});
-    for (int to = 0; to < machine.gpus_per_node; ++to)
-      rows.back().push_back(pair_text(machine, from, to));
+    for (const int to : gpus) rows.back().push_back(pair_text(graph, gpus[from], to));
   }
   return "pairs:\n" + table_text(rows);
+}
+
+const char* mark(const Quantity& quantity) { return quantity.measured ? "measured" : "assumed"; }
+
+// What one node's links are, each type's numbers once, and which vertices they join.
+std::string links_text(const Graph& graph) {
+  if (graph.links.empty()) return "links of a node: none\n";
+  std::vector<std::vector<std::string>> types = {
+      {"type", "kind", "GB/s a lane, each way", "us", "", "source"}};
+  for (const LinkType& type : graph.types) {
+    const std::string back =
+        type.gbps_back ? " (back " + number_text(type.gbps_back->value) + ")" : "";
+    types.push_back({type.name, link_kind_names()[static_cast<std::size_t>(type.kind)],
+                     number_text(type.gbps.value) + back, "+" + number_text(type.latency_us.value),
+                     mark(type.gbps), without_mark(type.gbps.source)});
+  }
+  std::vector<std::vector<std::string>> links;
+  for (const Graph::Link& link : graph.links) {
+    if (links.size() == most_links_shown) break;
+    const auto name = [&](int vertex) {
+      return graph.vertices[static_cast<std::size_t>(vertex)].name;
+    };
+    links.push_back({name(link.a), name(link.b),
+                     std::to_string(link.lanes) + " x " + graph.type(link).name,
+                     number_text(hop_gbps(graph, 2 * static_cast<Hop>(links.size()))) + " GB/s"});
+  }
+  std::string text = "links of a node, by type (us: beyond flag_us and nic_latency_us):\n" +
+                     table_text(types) + "links of a node (" + std::to_string(graph.links.size()) +
+                     "):\n" + table_text(links);
+  if (graph.links.size() > links.size()) text += "  ... (see the JSON form)\n";
+  return text;
 }
 
 std::string nics_text(const Machine& machine) {
@@ -72,7 +109,7 @@ std::string nics_text(const Machine& machine) {
   std::string text =
       "NICs: " + std::to_string(machine.nics_per_node) + " per node; nearest to GPU 0, 1, ...:";
   for (const int nic : machine.nic_of_gpu) text += ' ' + (nic < 0 ? "none" : std::to_string(nic));
-  return text + "\nfabric: " + machine.fabric + "\n";
+  return text + "\n";
 }
 
 }  // namespace
@@ -82,15 +119,17 @@ std::string to_text(const Machine& machine) {
                      std::to_string(machine.nodes) + " x " + std::to_string(machine.gpus_per_node) +
                      ")\n";
   if (!machine.description.empty()) text += machine.description + "\n";
-  text += pairs_text(machine) + nics_text(machine) + "numbers:\n";
+  const Graph graph = node_graph(machine);
+  text += pairs_text(machine, graph) + nics_text(machine) + detail::fabric_text(machine) +
+          links_text(graph) + "numbers:\n";
   std::vector<std::vector<std::string>> rows;
   std::vector<std::vector<std::string>> meanings;
   for (const detail::NumberKey& number : detail::number_table()) {
     const auto found = machine.numbers.find(number.key);
     if (found == machine.numbers.end()) continue;
     const Quantity& quantity = found->second;
-    rows.push_back({number.key, number_text(quantity.value), number.unit,
-                    quantity.measured ? "measured" : "assumed", without_mark(quantity.source)});
+    rows.push_back({number.key, number_text(quantity.value), number.unit, mark(quantity),
+                    without_mark(quantity.source)});
     meanings.push_back({number.key, number.meaning});
   }
   return text + table_text(rows) + "meanings (GB/s: 1e9 bytes a second):\n" + table_text(meanings);

@@ -14,6 +14,8 @@ const std::vector<NumberKey>& number_table() {
       {"copy_engine_oneway_gbps", "GB/s", optional, false, "copy engine, one direction only"},
       {"copy_engine_start_us", "us", always, false, "start of one copy-engine transfer"},
       {"default_blocks", "blocks", always, true, "blocks that a bandwidth kernel uses"},
+      {"fabric_hop_us", "us", optional, false,
+       "each switch or router of the fabric on a way, beyond the first"},
       {"flag_us", "us", always, false,
        "one-way relaxed flag: remote store until a polling peer sees it"},
       {"gemm_tflops_bf16", "TFLOPS", always, false,
@@ -22,18 +24,28 @@ const std::vector<NumberKey>& number_table() {
        "height of the output tile of one SM in a GEMM; 128 if not given"},
       {"gemm_tile_n", "cols", optional, true,
        "width of the output tile of one SM in a GEMM; 256 if not given"},
+      {"global_gbps", "GB/s", with_dragonfly, false,
+       "between two groups of routers of a dragonfly, each way"},
       {"hbm_gbps", "GB/s", always, false, "device memory, bytes read plus bytes written"},
       {"launch_us", "us", always, false, "end of a kernel to start of the next inside a graph"},
+      {"leaf_oversubscription", "x", optional, false,
+       "rates of the NICs on a leaf switch over the rate of its uplinks; 1: none"},
       {"load_local_us", "us", always, false, "dependent load from this GPU's memory"},
       {"load_remote_us", "us", always, false, "dependent load from a peer's memory, round trip"},
+      {"local_gbps", "GB/s", with_dragonfly, false,
+       "between two routers of one group of a dragonfly, each way"},
       {"nic_gbps", "GB/s", with_nics, false, "one NIC, effective, each way"},
       {"nic_latency_us", "us", with_nics, false,
        "one way between nodes, GPU-initiated, after posting"},
       {"nic_post_us", "us", with_nics, false, "posting one request to a NIC from a GPU"},
       {"nic_window", "peers", with_nics, true, "peers with an outstanding transfer at one time"},
       {"node_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class node, each way"},
+      {"pcie_gbps", "GB/s", optional, false,
+       "a GPU's PCIe link to its nearest NIC, each way; as nic_gbps if not given"},
       {"phb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class phb, each way"},
       {"pix_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pix, each way"},
+      {"pod_oversubscription", "x", optional, false,
+       "rates of the uplinks of a pod's leaves over the rate to the core; 1: none"},
       {"port_gbps", "GB/s", always, false,
        "a GPU's port, SM copies, each way, both directions busy"},
       {"port_oneway_gbps", "GB/s", always, false, "a GPU's port, SM copies, one direction only"},
@@ -61,10 +73,13 @@ std::vector<std::string> required_keys(const Machine& machine) {
     bool needed = number.needed == Needed::always;
     if (number.needed == Needed::with_nics) needed = machine.nics_per_node > 0;
     if (number.needed == Needed::with_pcie_pairs) {
-      needed = std::any_of(machine.pair_class.begin(), machine.pair_class.end(), [&](LinkClass c) {
+      const auto is_this = [&](LinkClass c) {
         return std::string(number.key) == std::string(link_class_name(c)) + "_gbps";
-      });
+      };
+      needed = std::any_of(machine.pair_class.begin(), machine.pair_class.end(), is_this) ||
+               std::any_of(machine.nic_class.begin(), machine.nic_class.end(), is_this);
     }
+    if (number.needed == Needed::with_dragonfly) needed = machine.fabric == "dragonfly";
     if (needed) keys.emplace_back(number.key);
   }
   return keys;

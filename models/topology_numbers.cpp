@@ -14,6 +14,7 @@ constexpr int base_lanes = 18;
 constexpr int oldest_full_port_lanes = 12;  // A100 has 12, V100 6; Hopper and later 18
 // NCCL's GB/s a lane, src/graph/topo.h: SM80 20.0, SM90 20.6.
 constexpr double nvlink3_over_nvlink4 = 20.0 / 20.6;
+constexpr double base_links_gbps = 18 * 20.6;
 constexpr double pcie_port_gbps = 24;
 
 struct Assumed {
@@ -54,6 +55,13 @@ constexpr std::array pair_numbers = {
     Assumed{"sys_gbps", 10, "between sockets; NCCL has 6 to 40 by CPU generation"},
 };
 
+// GPUs of 18 lanes sit on PCIe gen5.
+constexpr std::array hopper_pair_numbers = {
+    Assumed{"pix_gbps", 55, "PCIe gen5 x16 through one switch (anchors/simulators.md 2.3)"},
+    Assumed{"pxb_gbps", 55, "PCIe gen5 x16 through several switches (anchors/simulators.md 2.3)"},
+    Assumed{"phb_gbps", 55, "PCIe gen5 x16 through the host bridge (anchors/simulators.md 2.3)"},
+};
+
 // Only keys that the machine already needs: a machine without NICs gets no NIC's rate.
 template <std::size_t count>
 void replace(Machine& machine, const std::array<Assumed, count>& values) {
@@ -81,6 +89,16 @@ int port_lanes(const Machine& machine) {
   return widest;
 }
 
+constexpr std::array port_keys = {"port_gbps", "port_oneway_gbps", "port_read_gbps",
+                                  "copy_engine_gbps", "copy_engine_oneway_gbps"};
+
+void scale_port_by(Machine& machine, double factor, const std::string& how) {
+  for (const char* key : port_keys) {
+    Quantity& quantity = machine.numbers.at(key);
+    quantity = {quantity.value * factor, how, false};
+  }
+}
+
 void scale_port(Machine& machine, int lanes) {
   const bool older = lanes <= oldest_full_port_lanes;
   const double factor =
@@ -88,11 +106,38 @@ void scale_port(Machine& machine, int lanes) {
   const std::string how =
       std::string("assumed: ") + base_name + "'s x " + std::to_string(lanes) + "/18 lanes" +
       (older ? " x 20.0/20.6 GB/s a lane (NCCL, NVLink3 over NVLink4)" : ", NVLink4");
-  for (const char* key : {"port_gbps", "port_oneway_gbps", "port_read_gbps", "copy_engine_gbps",
-                          "copy_engine_oneway_gbps"}) {
-    Quantity& quantity = machine.numbers.at(key);
-    quantity = {quantity.value * factor, how, false};
+  scale_port_by(machine, factor, how);
+}
+
+// GB/s of the widest GPU's links of these sorts, all lanes together.
+double link_gbps(const Graph& graph, bool fast) {
+  double widest = 0;
+  for (const int gpu : graph.all(VertexKind::gpu)) {
+    double sum = 0;
+    for (const Graph::Link& link : graph.links) {
+      const LinkKind kind = graph.type(link).kind;
+      const bool is_fast = kind == LinkKind::nvlink || kind == LinkKind::xgmi;
+      if (is_fast == fast && (link.a == gpu || link.b == gpu))
+        sum += graph.type(link).gbps.value * link.lanes;
+    }
+    widest = std::max(widest, sum);
   }
+  return widest;
+}
+
+// The links' own rates are known: ports follow them.
+void assume_ports_of_graph(Machine& machine) {
+  if (const double fast = link_gbps(machine.graph, true); fast > 0) {
+    scale_port_by(
+        machine, fast / base_links_gbps,
+        "assumed: dgx-h100's 353 GB/s of its 18 x 20.6, in proportion to this port's links");
+    return;
+  }
+  if (machine.gpus_per_node < 2) return;
+  replace(machine, pcie_numbers);
+  const double pcie = link_gbps(machine.graph, false);
+  for (const char* key : port_keys)
+    machine.numbers.at(key) = {pcie, "assumed: the rate of the GPU's PCIe link", false};
 }
 
 // One block cannot move more than the port does.
@@ -120,11 +165,14 @@ void assume_numbers(Machine& machine) {
     const auto found = base.numbers.find(number.key);
     if (found == base.numbers.end()) continue;
     if (number.needed == Needed::with_nics && machine.nics_per_node == 0) continue;
+    if (machine.fabric == "none" && std::string(number.key).rfind("fabric", 0) == 0) continue;
     machine.numbers[number.key] = {found->second.value, std::string("assumed: as ") + base_name,
                                    false};
   }
-  const int lanes = port_lanes(machine);
-  if (lanes == 0 && machine.gpus_per_node > 1) {
+  const int lanes = machine.graph.empty() ? port_lanes(machine) : 0;
+  if (!machine.graph.empty()) {
+    assume_ports_of_graph(machine);
+  } else if (lanes == 0 && machine.gpus_per_node > 1) {
     replace(machine, pcie_numbers);
   } else if (lanes > 0) {
     scale_port(machine, lanes);
@@ -133,6 +181,8 @@ void assume_numbers(Machine& machine) {
   cap_block_rates(machine);
   for (const std::string& key : required_keys(machine)) machine.numbers.try_emplace(key);
   replace(machine, pair_numbers);
+  if (lanes > oldest_full_port_lanes) replace(machine, hopper_pair_numbers);
+  assume_fabric_numbers(machine);
 }
 
 }  // namespace sym::models::detail

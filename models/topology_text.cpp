@@ -47,6 +47,8 @@ Machine parse_topology_text(const std::string& text, const std::string& origin) 
   machine.nic_of_gpu = nearest_nics(matrix);
   machine.fabric = matrix.nics() > 0 ? "rail" : "none";
   for (const std::vector<detail::Cell>& cells : matrix.cells) {
+    for (std::size_t nic = static_cast<std::size_t>(matrix.gpus); nic < cells.size(); ++nic)
+      machine.nic_class.push_back(cells[nic].link_class);
     for (std::size_t peer = 0; peer < static_cast<std::size_t>(matrix.gpus); ++peer) {
       machine.pair_class.push_back(cells[peer].link_class);
       machine.pair_lanes.push_back(cells[peer].lanes);

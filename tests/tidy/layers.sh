@@ -23,6 +23,7 @@ libraries='
 ^boost/                                                     ^backends/fiber/
 ^(cuda|cublas|cooperative_groups|nv|nvtx3|nccl|cub|thrust)  ^backends/(cuda|ibgda)/|^(experiments|tests)/.*[.]cuh?$
 ^nvshmem                                                    ^backends/ibgda/
+^pugixml                                                    ^models/
 ^nlohmann/                                                  ^(models|sim|experiments|tests)/
 ^(CLI|fmt)/                                                 ^experiments/
 ^Eigen/                                                     ^(experiments|tests|backends/host)/

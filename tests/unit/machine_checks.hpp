@@ -35,7 +35,19 @@ inline void expect_equal(const Machine& a, const Machine& b) {
   EXPECT_EQ(a.pair_lanes, b.pair_lanes);
   EXPECT_EQ(a.nic_of_gpu, b.nic_of_gpu);
   EXPECT_EQ(a.nics_per_node, b.nics_per_node);
+  EXPECT_EQ(a.nic_class, b.nic_class);
+  EXPECT_EQ(a.graph.vertices, b.graph.vertices);
+  EXPECT_EQ(a.graph.links, b.graph.links);
+  ASSERT_EQ(a.graph.types.size(), b.graph.types.size());
+  for (std::size_t i = 0; i < a.graph.types.size(); ++i) {
+    EXPECT_EQ(a.graph.types[i].name, b.graph.types[i].name);
+    EXPECT_EQ(a.graph.types[i].kind, b.graph.types[i].kind);
+    EXPECT_EQ(a.graph.types[i].gbps, b.graph.types[i].gbps);
+    EXPECT_EQ(a.graph.types[i].gbps_back, b.graph.types[i].gbps_back);
+    EXPECT_EQ(a.graph.types[i].latency_us, b.graph.types[i].latency_us);
+  }
   EXPECT_EQ(a.fabric, b.fabric);
+  EXPECT_EQ(a.shape, b.shape);
   ASSERT_EQ(a.numbers.size(), b.numbers.size());
   for (const auto& [key, quantity] : a.numbers) {
     ASSERT_EQ(b.numbers.count(key), 1U) << key;

@@ -97,10 +97,10 @@ TEST(MachineFiles, FilesAreReadByContentAndEnvironmentNamesTheFolder) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "sym-machines";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "mine.json") << machine_text();
-  std::ofstream(folder / "topology.xml") << "<system version=\"1\"/>";
+  std::ofstream(folder / "network.yml") << "topology: [ Ring ]\n";
   EXPECT_EQ(load_machine((folder / "mine.json").string()).name, "m");
-  EXPECT_PRED2(contains, refusal([&] { load_machine((folder / "topology.xml").string()); }),
-               "is XML");
+  EXPECT_PRED2(contains, refusal([&] { load_machine((folder / "network.yml").string()); }),
+               "lacks the key 'npus_count'");
   const char* before = std::getenv("SYM_MACHINES");
   const std::string kept = before == nullptr ? "" : before;
   ASSERT_EQ(setenv("SYM_MACHINES", folder.c_str(), 1), 0);
