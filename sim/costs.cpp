@@ -76,7 +76,8 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::tally:
       return local_s(agent, agent.step.operands) + 2 * costs_.sync_s;
     case Verb::fetch_add:
-      return agent.step.pe == agent.pe ? costs_.load_local_s : costs_.load_remote_s;
+      if (agent.step.pe == agent.pe) return costs_.load_local_s;
+      return costs_.load_remote_s + 2 * platform_.route(agent.pe, agent.step.pe).latency_s;
     case Verb::wait_until:
     case Verb::receive_packets:
     case Verb::test:

@@ -1,94 +1,83 @@
 #include "sim/platform.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "core/error.hpp"
 
 namespace sym::sim {
-
-using models::LinkClass;
-
 namespace {
-const char* number_of(LinkClass link) {
-  switch (link) {
-    case LinkClass::pix:
-      return "pix_gbps";
-    case LinkClass::pxb:
-      return "pxb_gbps";
-    case LinkClass::phb:
-      return "phb_gbps";
-    case LinkClass::node:
-      return "node_gbps";
-    default:
-      return "sys_gbps";
-  }
-}
-}  // namespace
 
-int Platform::add_link(double gbps) {
-  links_.push_back(gbps * 1e9);
-  return static_cast<int>(links_.size()) - 1;
-}
-
-Platform::Platform(const models::Machine& machine, int pes)
-    : machine_(machine), per_node_(machine.gpus_per_node) {
+const models::Machine& checked(const models::Machine& machine, int pes) {
   if (pes > machine.pes()) {
     throw UsageError("machine " + machine.name + " has " + std::to_string(machine.pes()) +
                      " GPUs, " + std::to_string(pes) + " PEs were asked for; use fewer --pes" +
                      (machine.nics_per_node > 0 ? ", or " + machine.name + "*N for N nodes" : ""));
   }
-  for (int lanes : machine.pair_lanes) most_lanes_ = std::max(most_lanes_, lanes);
-  const double port = machine.number("port_gbps");
-  for (int pe = 0; pe < pes; ++pe) {
-    out_.push_back(add_link(port));
-    in_.push_back(add_link(port));
-  }
-  const int nodes = (pes + per_node_ - 1) / per_node_;
-  const bool sockets = std::find(machine.pair_class.begin(), machine.pair_class.end(),
-                                 LinkClass::sys) != machine.pair_class.end();
-  for (int node = 0; node < nodes; ++node) {
-    if (sockets) socket_.push_back(add_link(machine.number("sys_gbps")));
-    for (int nic = 0; nodes > 1 && nic < machine.nics_per_node; ++nic) {
-      nic_out_.push_back(add_link(machine.number("nic_gbps")));
-      nic_in_.push_back(add_link(machine.number("nic_gbps")));
-    }
-  }
+  return machine;
 }
 
-Route Platform::route(int from, int to) const {
-  const int from_node = from / per_node_;
-  const int to_node = to / per_node_;
-  const int a = from % per_node_;
-  const int b = to % per_node_;
+}  // namespace
+
+Platform::Platform(const models::Machine& machine, int pes)
+    : machine_(checked(machine, pes)),
+      per_node_(machine.gpus_per_node),
+      nodes_((pes - 1) / per_node_ + 1),
+      node_(machine_, std::min(pes, per_node_), nodes_ > 1 && machine.nics_per_node > 0) {
+  for (int node = 0; node < nodes_; ++node)
+    links_.insert(links_.end(), node_.link_bytes_per_s().begin(), node_.link_bytes_per_s().end());
+  if (nodes_ == 1 || machine_.fabric == "none") return;
+  fabric_ = make_fabric(machine_, [this](double bytes_per_s, const std::string& name) {
+    links_.push_back(bytes_per_s);
+    fabric_names_.push_back(name);
+    return static_cast<int>(links_.size()) - 1;
+  });
+}
+
+std::string Platform::link_name(int link) const {
+  const int a_node = static_cast<int>(node_.link_bytes_per_s().size());
+  if (link < a_node * nodes_)
+    return "node " + std::to_string(link / a_node) + " " + node_.link_name(link % a_node);
+  return fabric_names_[static_cast<std::size_t>(link - a_node * nodes_)];
+}
+
+int Platform::nic_of(int gpu) const { return machine_.nic_of_gpu[static_cast<std::size_t>(gpu)]; }
+
+int Platform::gpu_beside(int nic) const {
+  const auto found = std::find(machine_.nic_of_gpu.begin(), machine_.nic_of_gpu.end(), nic);
+  return static_cast<int>(found - machine_.nic_of_gpu.begin());
+}
+
+void Platform::append(Route& route, int node, const NodeWays::Way& way) const {
+  const int first = node * static_cast<int>(node_.link_bytes_per_s().size());
+  for (const int link : way.links) route.links.push_back(first + link);
+  route.latency_s += way.latency_s;
+}
+
+Route Platform::route(int from_pe, int to_pe) const {
+  const Place from = place(from_pe);
+  const Place to = place(to_pe);
   Route route;
-  if (from_node != to_node) {
-    const auto nic = [&](int gpu) { return machine_.nic_of_gpu[static_cast<std::size_t>(gpu)]; };
-    if (nic_out_.empty() || nic(a) < 0 || nic(b) < 0) {
-      throw UsageError("machine " + machine_.name + ": PE " + std::to_string(from) + " and PE " +
-                       std::to_string(to) +
-                       " are on different nodes and have no NICs between them");
-    }
-    route.nic = true;
-    route.links = {nic_out_[static_cast<std::size_t>(from_node * machine_.nics_per_node + nic(a))],
-                   nic_in_[static_cast<std::size_t>(to_node * machine_.nics_per_node + nic(b))]};
+  if (from.node == to.node) {
+    append(route, from.node, node_.between(from.gpu, to.gpu));
     return route;
   }
-  route.links = {out_[static_cast<std::size_t>(from)], in_[static_cast<std::size_t>(to)]};
-  if (machine_.pair_class.empty()) return route;
-  const auto pair = static_cast<std::size_t>(a * per_node_ + b);
-  const LinkClass link = machine_.pair_class[pair];
-  if (link == LinkClass::nvlink) {
-    const int lanes = machine_.pair_lanes.empty() ? most_lanes_ : machine_.pair_lanes[pair];
-    if (lanes < most_lanes_) {
-      route.rate_cap_bytes_per_s = machine_.number("port_gbps") * 1e9 * lanes / most_lanes_;
-    }
-    return route;
+  if (!passes_nics(from, to)) {
+    throw UsageError("machine " + machine_.name + ": PE " + std::to_string(from_pe) + " and PE " +
+                     std::to_string(to_pe) +
+                     " are on different nodes and have no NICs between them");
   }
-  route.rate_cap_bytes_per_s = machine_.number(number_of(link)) * 1e9;
-  if (link == LinkClass::sys) {
-    route.links.push_back(socket_[static_cast<std::size_t>(from_node)]);
+  route.nic = true;
+  int leaves_at = from.gpu;  // the GPU beside the NIC through which it leaves
+  if (fabric_->keeps_to_rails() && nic_of(from.gpu) != nic_of(to.gpu)) {
+    leaves_at = gpu_beside(nic_of(to.gpu));
+    append(route, from.node, node_.between(from.gpu, leaves_at));
   }
+  append(route, from.node, node_.to_nic(leaves_at));
+  const FabricWay way = fabric_->way({from.node, nic_of(leaves_at)}, {to.node, nic_of(to.gpu)});
+  route.links.insert(route.links.end(), way.links.begin(), way.links.end());
+  route.latency_s += way.latency_s;
+  route.rate_cap_bytes_per_s = way.rate_cap_bytes_per_s;
+  append(route, to.node, node_.from_nic(to.gpu));
   return route;
 }
 

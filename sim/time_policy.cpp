@@ -64,15 +64,15 @@ void TimePolicy::start_flow(const Route& route, double bytes, double cap, InFlig
 }
 
 // The payload has left: the issuer may go on, and the destination sees it soon.
-void TimePolicy::payload_out(Transfer& transfer, bool nic) {
+void TimePolicy::payload_out(Transfer& transfer, bool nic, double latency_s) {
   Agent& agent = *transfer.issuer;
   AgentState& mine = state(agent);
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const bool copied = transfer.step.verb == Verb::copy;
-  const double there_s = nic                ? costs_.nic_latency_s
-                         : transfer.packet  ? costs_.flag_s
-                         : is_get || copied ? 0
-                                            : costs_.release_s;
+  const double there_s = (is_get ? 2 : 1) * latency_s + (nic                ? costs_.nic_latency_s
+                                                         : transfer.packet  ? costs_.flag_s
+                                                         : is_get || copied ? 0
+                                                                            : costs_.release_s);
   const bool grouped = groups_.contains(&transfer);
   at(now_s_ + there_s, grouped ? What::deliver_group : What::deliver, &agent, &transfer);
   if (nic) {
@@ -90,10 +90,11 @@ void TimePolicy::payload_out(Transfer& transfer, bool nic) {
 
 void TimePolicy::flow_ended(const InFlight& flow) {
   if (flow.transfer != nullptr) {
-    payload_out(*flow.transfer, flow.nic);
+    payload_out(*flow.transfer, flow.nic, flow.latency_s);
     return;
   }
   AgentState& mine = state(*flow.agent);
+  mine.fetch_floor_s = std::max(mine.fetch_floor_s, now_s_ + 2 * flow.latency_s);
   if (--mine.fetches == 0) {
     at(std::max(now_s_, mine.fetch_floor_s), What::resume, flow.agent, nullptr);
   }
@@ -119,8 +120,9 @@ void TimePolicy::deliver(Engine& engine, Transfer& transfer) {
   engine.deliver(transfer);
   if (follower != nullptr) {
     const int target = follower->target();
-    const bool nic = target != issuer.pe && platform_.route(issuer.pe, target).nic;
-    at(now_s_ + (nic || follower->packet ? 0 : costs_.flag_s), What::deliver, &issuer, follower);
+    const Route route = target == issuer.pe ? Route{} : platform_.route(issuer.pe, target);
+    const double flag_s = route.nic || follower->packet ? 0 : costs_.flag_s + route.latency_s;
+    at(now_s_ + flag_s, What::deliver, &issuer, follower);
   }
   if (mine.held.empty()) return;
   for (Transfer* held : std::exchange(mine.held, {})) at(now_s_, What::deliver, &issuer, held);
@@ -152,7 +154,7 @@ bool TimePolicy::next(Engine& engine) {
       break;
     case What::fetched:
       if (event.transfer != nullptr) {
-        payload_out(*event.transfer, false);
+        payload_out(*event.transfer, false, 0);
         break;
       }
       start_fetches(*event.agent);

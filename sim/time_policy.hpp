@@ -33,6 +33,8 @@
 //   gemm        launch_us and models/gemm_time.hpp; beside it, c from a peer (at most port_read)
 //   post, take  launch_us, and flag_us until it is there (nic_latency_us through a NIC); the poll
 //   record, after    nothing
+// A way through several switches has a latency of its own (Route::latency_s) on top: once for what
+// is sent, twice for what is fetched.
 #pragma once
 
 #include <deque>
@@ -100,6 +102,7 @@ class TimePolicy : public fiber::Policy {
     fiber::Transfer* transfer;  // or, for what an agent fetches:
     fiber::Agent* agent;
     bool nic;
+    double latency_s;  // of its route, one way
   };
 
   void at(double time_s, What what, fiber::Agent* agent, fiber::Transfer* transfer);
@@ -124,7 +127,7 @@ class TimePolicy : public fiber::Policy {
   void deliver(fiber::Engine& engine, fiber::Transfer& transfer);
   void start_flow(const Route& route, double bytes, double cap, InFlight what);
   void flow_ended(const InFlight& flow);
-  void payload_out(fiber::Transfer& transfer, bool nic);
+  void payload_out(fiber::Transfer& transfer, bool nic, double latency_s);
   AgentState& state(const fiber::Agent& agent);
 
   const models::Machine machine_;

@@ -74,8 +74,9 @@ void TimePolicy::start_fetches(Agent& agent) {
   for (const auto& [pe, count] : all) {
     if (pe == agent.pe) continue;
     const auto bytes = static_cast<double>(count);
-    start_flow(platform_.route(pe, agent.pe), bytes, rate * (bytes / sum),
-               InFlight{nullptr, &agent, false});
+    const Route route = platform_.route(pe, agent.pe);
+    start_flow(route, bytes, rate * (bytes / sum),
+               InFlight{nullptr, &agent, false, route.latency_s});
   }
 }
 
@@ -86,7 +87,9 @@ void TimePolicy::issued(Engine& engine, Transfer& transfer) {
   if (transfer.kind == Transfer::Kind::signal) {
     issue_signal(agent, transfer);
   } else if (transfer.kind == Transfer::Kind::value) {
-    at(now_s_ + costs_.flag_s, What::deliver, &agent, &transfer);
+    const int target = transfer.target();
+    const double latency_s = target == agent.pe ? 0 : platform_.route(agent.pe, target).latency_s;
+    at(now_s_ + costs_.flag_s + latency_s, What::deliver, &agent, &transfer);
   } else if (agent.in_warps || transfer.step.verb == Verb::copy) {
     collect(engine.pes(), transfer);
   } else {
@@ -97,11 +100,11 @@ void TimePolicy::issued(Engine& engine, Transfer& transfer) {
 void TimePolicy::issue_signal(Agent& agent, Transfer& transfer) {
   if (transfer.payload != nullptr) return;  // leaves when its payload is there
   const int target = transfer.target();
-  const bool nic = target != agent.pe && platform_.route(agent.pe, target).nic;
+  const Route route = target == agent.pe ? Route{} : platform_.route(agent.pe, target);
   const double release_s =
       agent.step.verb == Verb::put_signal ? costs_.release_s : 0;  // empty payload
-  at(now_s_ + release_s + (nic ? costs_.nic_latency_s : costs_.flag_s), What::deliver, &agent,
-     &transfer);
+  const double there_s = route.latency_s + (route.nic ? costs_.nic_latency_s : costs_.flag_s);
+  at(now_s_ + release_s + there_s, What::deliver, &agent, &transfer);
 }
 
 void TimePolicy::collect(int pes, Transfer& transfer) {
@@ -125,7 +128,7 @@ void TimePolicy::close_groups(Agent& agent) {
     return one.kind == Transfer::Kind::get ? one.src.pe : one.dst.pe;
   };
   const auto stores = [&](const Transfer& one) {
-    return peer_of(one) != agent.pe && !platform_.route(agent.pe, peer_of(one)).nic;
+    return peer_of(one) != agent.pe && !platform_.by_nic(agent.pe, peer_of(one));
   };
   for (const auto& [key, first] : open) {
     if (stores(*first)) stored += groups_[first].bytes;
@@ -141,7 +144,7 @@ void TimePolicy::send(Transfer& transfer) {
   AgentState& mine = state(agent);
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const int peer = is_get ? transfer.src.pe : transfer.dst.pe;
-  if (peer != agent.pe && platform_.route(agent.pe, peer).nic) {
+  if (peer != agent.pe && platform_.by_nic(agent.pe, peer)) {
     if (mine.posted < costs_.nic_window) {
       start_posting(transfer);
     } else {
@@ -176,7 +179,7 @@ void TimePolicy::start_transfer(Transfer& transfer) {
     return;
   }
   Route route = platform_.route(from, to);
-  const InFlight what{&transfer, &agent, route.nic};
+  const InFlight what{&transfer, &agent, route.nic, route.latency_s};
   if (route.nic) {
     start_flow(route, bytes, no_rate_cap, what);
   } else if (transfer.step.verb == Verb::copy) {
