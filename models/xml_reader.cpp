@@ -52,14 +52,14 @@ std::vector<XmlAt> XmlAt::children(const std::vector<std::string>& accepted) con
 }
 
 std::string XmlAt::text(const char* attribute) const {
-  const std::string value = node_.attribute(attribute).value();
+  std::string value = node_.attribute(attribute).value();
   if (value.empty())
     refuse(std::string("lacks the attribute ") + attribute + ", which is required");
   return value;
 }
 
 std::string XmlAt::text_or(const char* attribute, const std::string& otherwise) const {
-  const std::string value = node_.attribute(attribute).value();
+  std::string value = node_.attribute(attribute).value();
   return value.empty() ? otherwise : value;
 }
 

@@ -77,7 +77,7 @@ double TimePolicy::cost_s(Agent& agent) {
       return local_s(agent, agent.step.operands) + 2 * costs_.sync_s;
     case Verb::fetch_add:
       if (agent.step.pe == agent.pe) return costs_.load_local_s;
-      return costs_.load_remote_s + 2 * platform_.route(agent.pe, agent.step.pe).latency_s;
+      return costs_.load_remote_s + 2 * platform_.latency_s(agent.pe, agent.step.pe);
     case Verb::wait_until:
     case Verb::receive_packets:
     case Verb::test:

@@ -53,10 +53,18 @@ void Platform::append(Route& route, int node, const NodeWays::Way& way) const {
   route.latency_s += way.latency_s;
 }
 
+double Platform::latency_s(int from_pe, int to_pe) const {
+  const Place from = place(from_pe);
+  const Place to = place(to_pe);
+  if (from.node == to.node) return node_.between(from.gpu, to.gpu).latency_s;
+  return route(from_pe, to_pe).latency_s;
+}
+
 Route Platform::route(int from_pe, int to_pe) const {
   const Place from = place(from_pe);
   const Place to = place(to_pe);
   Route route;
+  route.links.reserve(8);
   if (from.node == to.node) {
     append(route, from.node, node_.between(from.gpu, to.gpu));
     return route;

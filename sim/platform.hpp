@@ -30,6 +30,8 @@ class Platform {
   Route route(int from, int to) const;
   // Does traffic between them pass NICs? (All that route().nic says, without the links.)
   bool by_nic(int from, int to) const { return from / per_node_ != to / per_node_; }
+  // route().latency_s, likewise.
+  double latency_s(int from, int to) const;
 
  private:
   struct Place {

@@ -120,8 +120,11 @@ void TimePolicy::deliver(Engine& engine, Transfer& transfer) {
   engine.deliver(transfer);
   if (follower != nullptr) {
     const int target = follower->target();
-    const Route route = target == issuer.pe ? Route{} : platform_.route(issuer.pe, target);
-    const double flag_s = route.nic || follower->packet ? 0 : costs_.flag_s + route.latency_s;
+    const bool local = target == issuer.pe;
+    const bool with_payload = follower->packet || (!local && platform_.by_nic(issuer.pe, target));
+    const double flag_s = with_payload ? 0
+                          : local      ? costs_.flag_s
+                                       : costs_.flag_s + platform_.latency_s(issuer.pe, target);
     at(now_s_ + flag_s, What::deliver, &issuer, follower);
   }
   if (mine.held.empty()) return;

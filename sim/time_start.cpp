@@ -88,7 +88,7 @@ void TimePolicy::issued(Engine& engine, Transfer& transfer) {
     issue_signal(agent, transfer);
   } else if (transfer.kind == Transfer::Kind::value) {
     const int target = transfer.target();
-    const double latency_s = target == agent.pe ? 0 : platform_.route(agent.pe, target).latency_s;
+    const double latency_s = target == agent.pe ? 0 : platform_.latency_s(agent.pe, target);
     at(now_s_ + costs_.flag_s + latency_s, What::deliver, &agent, &transfer);
   } else if (agent.in_warps || transfer.step.verb == Verb::copy) {
     collect(engine.pes(), transfer);
@@ -100,10 +100,12 @@ void TimePolicy::issued(Engine& engine, Transfer& transfer) {
 void TimePolicy::issue_signal(Agent& agent, Transfer& transfer) {
   if (transfer.payload != nullptr) return;  // leaves when its payload is there
   const int target = transfer.target();
-  const Route route = target == agent.pe ? Route{} : platform_.route(agent.pe, target);
   const double release_s =
       agent.step.verb == Verb::put_signal ? costs_.release_s : 0;  // empty payload
-  const double there_s = route.latency_s + (route.nic ? costs_.nic_latency_s : costs_.flag_s);
+  const bool local = target == agent.pe;
+  const bool nic = !local && platform_.by_nic(agent.pe, target);
+  const double there_s = (nic ? costs_.nic_latency_s : costs_.flag_s) +
+                         (local ? 0 : platform_.latency_s(agent.pe, target));
   at(now_s_ + release_s + there_s, What::deliver, &agent, &transfer);
 }
 
