@@ -18,7 +18,7 @@ namespace sym::command {
 namespace {
 
 struct Other {
-  std::string file, file2, out;
+  std::string file, file2, out, what_if;
   bool json = false, shrink = false;
 };
 
@@ -35,12 +35,15 @@ int dispatch(const Invocation& invocation, const std::string& verb,
     return list_command(invocation, other.json);
   }
   if (verb == "machine") {
-    app.add_option("machine", other.file,
-                   "a machine's name, a JSON file or `nvidia-smi topo -m` text")
+    app.add_option(
+           "machine", other.file,
+           "a machine's name, JSON, `nvidia-smi topo -m` text, NCCL's topology XML, a SimGrid "
+           "platform or an ASTRA-sim network; *N for N nodes")
         ->required();
     app.add_option("--out", other.out, "write it as JSON");
+    app.add_option("--what-if", other.what_if, "change its numbers: nic=2x,launch_us=3");
     parse(app, arguments);
-    return machine_command(other.file, other.out);
+    return machine_command(other.file, other.out, other.what_if);
   }
   if (verb == "replay") {
     app.add_option("file", other.file, "what a finding's last line names")->required();

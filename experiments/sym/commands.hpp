@@ -22,7 +22,7 @@ int replay_command(const Invocation& invocation, const std::string& file);
 // Makes a finding's run smaller; `out`: the new file's name, or empty for one of its own.
 int shrink_command(const Invocation& invocation, const std::string& file, const std::string& out);
 int list_command(const Invocation& invocation, bool json);
-int machine_command(const std::string& name, const std::string& out);
+int machine_command(const std::string& name, const std::string& out, const std::string& what_if);
 int doctor_command();
 int compare_command(const std::string& measured, const std::string& simulated);
 

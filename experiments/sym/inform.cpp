@@ -10,6 +10,7 @@
 #include "experiments/sym/dtypes.hpp"
 #include "experiments/sym/version.hpp"
 #include "models/machine.hpp"
+#include "models/what_if.hpp"
 #if defined(SYM_HAVE_CUDA)
 #include "backends/cuda/probe.hpp"
 #endif
@@ -61,8 +62,8 @@ int list_command(const Invocation& invocation, bool as_json) {
   return 0;
 }
 
-int machine_command(const std::string& name, const std::string& out) {
-  const models::Machine machine = models::load_machine(name);
+int machine_command(const std::string& name, const std::string& out, const std::string& what_if) {
+  const models::Machine machine = models::what_if(models::load_machine(name), what_if);
   fmt::print("{}", models::to_text(machine));
   if (out.empty()) return 0;
   std::ofstream file(out);

@@ -16,7 +16,8 @@ struct RunOptions {
   std::string dtype = "bf16";
   std::string op = "sum";
   std::string variant = "auto";
-  std::string machine;  // empty: h200x2 (sim needs it named)
+  std::string machine;  // empty: h200x2 (sim needs it named); sim: several, see machine_list()
+  std::string what_if;  // changes of its numbers
   int blocks = 0;       // 0: by size
   int threads = 0;      // 0: by size
   int iterations = 0;   // verified; 0: 3 (1 in sim)

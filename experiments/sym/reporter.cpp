@@ -115,12 +115,13 @@ void Reporter::report(const Point& point, const Outcome& outcome) {
   std::fflush(stdout);
 }
 
-int Reporter::finish() {
+int Reporter::finish(std::vector<Row>& all) {
   // On GPUs one process of the job, PE 0, has the rows; the others have nothing to say.
   if (rows_.empty()) return 0;
   findings_.write();
-  if (!options_.csv.empty()) write_csv(options_.csv, rows_);
-  if (!options_.json.empty()) write_json(options_.json, rows_);
+  all.insert(all.end(), rows_.begin(), rows_.end());
+  if (!options_.csv.empty()) write_csv(options_.csv, all);
+  if (!options_.json.empty()) write_json(options_.json, all);
   for (const std::string& line : findings_.summary()) fmt::print("# {}\n", line);
   if (options_.backend == "check") checker_lines();
   if (failed_points_ > 0) fmt::print("# {} of {} points FAILED\n", failed_points_, points_);

@@ -22,8 +22,9 @@ class Reporter {
 
   // A run has come to its end. `last`: of the runs of its point, which share one row.
   void done(const Point& point, const Outcome& outcome, bool last);
-  // Writes the files and the lines after the table. 1 if anything was wrong, else 0.
-  int finish();
+  // Writes the files and the lines after the table. 1 if anything was wrong, else 0. This run's
+  // rows join `all`, which the files hold.
+  int finish(std::vector<Row>& all);
 
  private:
   // What the runs of the checker have reached and seen, all together.

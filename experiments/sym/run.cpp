@@ -11,6 +11,7 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/reporter.hpp"
+#include "models/what_if.hpp"
 
 namespace sym::command {
 
@@ -24,7 +25,9 @@ class Run {
         options_(options),
         algorithm_(invocation.registry.find(options.algorithm)),
         has_machine_(!options.machine.empty() || options.backend == "cuda"),
-        machine_(models::load_machine(options.machine.empty() ? "h200x2" : options.machine)),
+        machine_(models::what_if(
+            models::load_machine(options.machine.empty() ? "h200x2" : options.machine),
+            options.what_if)),
         reporter_(invocation, options_, algorithm_, has_machine_ ? &machine_ : nullptr) {
     if (options_.backend == "ibgda") throw Unavailable("ibgda: " + why_unavailable("ibgda"));
     for (const std::string& path : {options_.csv, options_.json}) {
@@ -43,13 +46,14 @@ class Run {
     }
   }
 
-  int run() {
+  // The files get the rows of `all` too: of the machines before this one.
+  int run(std::vector<Row>& all) {
     if (options_.backend == "cuda") {
       run_cuda();
     } else {
       run_hosts();
     }
-    return std::max(status_, reporter_.finish());
+    return std::max(status_, reporter_.finish(all));
   }
 
  private:
@@ -131,7 +135,15 @@ class Run {
 }  // namespace
 
 int run_command(const Invocation& invocation, const RunOptions& options) {
-  return Run(invocation, options).run();
+  std::vector<Row> all;
+  if (options.backend != "sim" || options.machine.empty()) return Run(invocation, options).run(all);
+  int status = 0;
+  RunOptions one = options;
+  for (const std::string& machine : models::machine_list(options.machine)) {
+    one.machine = machine;
+    status = std::max(status, Run(invocation, one).run(all));
+  }
+  return status;
 }
 
 }  // namespace sym::command

@@ -17,8 +17,12 @@ void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
                  "warm-up launches (as nccl-tests; one batch of -n always warms up)");
   run.add_option("-c", o.verify, "verify the data: 1 or 0 (as nccl-tests)");
   run.add_option("--dtype", o.dtype, "bf16, f16, f32, f64, i32, i64 or u8");
-  run.add_option("--machine", o.machine,
-                 "a machine's name, a JSON file or `nvidia-smi topo -m` text; *N for N nodes");
+  run.add_option(
+      "--machine", o.machine,
+      "a machine's name or a file (sym machine --help says which); *N for N nodes. In sim "
+      "several: A,B*4, and A*1:64 for 1, 2, 4 to 64 nodes");
+  run.add_option("--what-if", o.what_if,
+                 "sim: change the machine's numbers: nic=2x,nvlink=0.5x,launch_us=3");
   run.add_option("--blocks", o.blocks, "blocks of a launch (default: by size)");
   run.add_option("--threads", o.threads,
                  "threads of a block on GPUs, at most 512 (default: by size)");
