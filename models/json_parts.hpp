@@ -19,6 +19,10 @@ enum class Zero { refused, accepted };
 Quantity read_quantity(const JsonAt& at, Zero zero = Zero::refused);
 OrderedJson quantity_json(const Quantity& quantity);
 
+// gpus_per_node, pair_class, pair_lanes, nics_per_node, nic_of_gpu and nic_class, or graph.
+void read_wiring(const JsonAt& root, Machine& machine);
+void write_wiring(const Machine& machine, OrderedJson& root);
+
 // "graph": {"vertices": [[name, kind], ...], "types": [{"name", "kind", "gbps"[, "gbps_back"]
 // [, "latency_us"]}, ...], "links": [[vertex, vertex, type[, lanes]], ...]}
 Graph read_graph(const JsonAt& at);
