@@ -44,7 +44,20 @@ class Team {
 
   // The PE of a rank.
   SYM_HD constexpr int pe(int rank) const {
-    return members_ != nullptr ? members_[rank] : first_ + rank * stride_;
+    const int at = first_ + rank * stride_;
+    return members_ != nullptr ? members_[at] : at;
+  }
+  // The members of rank first, first + step, ... (count of them), in that order. Requires that
+  // there are so many. The caller need not be one of them.
+  SYM_HD constexpr Team slice(int first, int step, int count) const {
+    Team team = *this;
+    team.first_ = first_ + first * stride_;
+    team.stride_ = stride_ * step;
+    team.size_ = count;
+    const int distance = rank_ - first;
+    const bool member = rank_ >= 0 && distance >= 0 && distance % step == 0;
+    team.rank_ = member && distance / step < count ? distance / step : -1;
+    return team;
   }
   // The ranks beside this one on the ring 0 -> 1 -> ... -> size-1 -> 0.
   SYM_HD constexpr int next() const { return rank_ + 1 == size_ ? 0 : rank_ + 1; }
@@ -60,7 +73,7 @@ class Team {
  private:
   int rank_ = 0;
   int size_ = 1;
-  int first_ = 0;
+  int first_ = 0;  // of the PEs, or of the places in `members_`
   int stride_ = 1;
   const int* members_ = nullptr;
 };
