@@ -46,13 +46,13 @@ inline double all_reduce_us(const Machine& machine, const std::string& variant, 
          2 * share * per_byte_us + 3 * share * local_pass_us(machine);
 }
 
-// The variant that `auto` means. Across nodes it is the ring, the only one whose traffic between
-// nodes does not grow with their number.
+// The variant that `auto` means. Across nodes it is one whose traffic between nodes does not grow
+// with their number: in two levels where PEs fill the nodes, else the ring.
 inline std::string choose_variant(const Machine& machine, const std::string& algorithm, int pes,
                                   double bytes) {
   const bool one_node = pes <= machine.gpus_per_node;
   if (algorithm == "all_reduce") {
-    if (!one_node) return "ring";
+    if (!one_node) return pes % machine.gpus_per_node == 0 ? "hierarchical" : "ring";
     std::string best = "one_shot";
     for (const std::string variant : {"one_shot_read", "two_shot", "ring"}) {
       if (all_reduce_us(machine, variant, pes, bytes) < all_reduce_us(machine, best, pes, bytes))

@@ -4,6 +4,7 @@
 #include "core/collective/all_gather.hpp"
 #include "core/collective/all_reduce.hpp"
 #include "core/collective/broadcast.hpp"
+#include "core/collective/hierarchical.hpp"
 #include "core/collective/reduce_scatter.hpp"
 
 namespace sym::command {
@@ -24,6 +25,20 @@ struct AllReduceKernel {
     }
     if constexpr (variant == Variant::two_shot) all_reduce_two_shot(block, group, in, out, n, Op{});
     if constexpr (variant == Variant::ring) all_reduce_ring(block, group, in, out, n, Op{});
+    block.leave(group.channel);
+  }
+};
+
+template <class T, class Op>
+struct HierarchicalAllReduceKernel {
+  Group group;
+  Window<T> in, work, out;
+  std::size_t n;
+  int per_node;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.enter(group.channel);
+    all_reduce_hierarchical(block, group, in, work, out, n, Op{}, per_node);
     block.leave(group.channel);
   }
 };

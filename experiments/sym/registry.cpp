@@ -134,7 +134,7 @@ std::vector<std::string> gemm_schedules() {
 
 Registry::Registry() {
   add(collective("all_reduce", "out = op over all PEs of in",
-                 {"one_shot", "one_shot_read", "two_shot", "ring"}));
+                 {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}));
   add(collective("all_gather", "out = the inputs of all PEs, by rank", {"direct", "ring"}));
   add(collective("reduce_scatter", "out = this rank's share of op over all PEs",
                  {"direct", "ring"}));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -92,6 +94,9 @@ class PointRun {
         verify_and_time<Op>(AllReduceKernel<Variant::two_shot, T, Op>{group(), in_, out_, n});
       if (variant == "ring")
         verify_and_time<Op>(AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
+      if (variant == "hierarchical")
+        verify_and_time<Op>(
+            HierarchicalAllReduceKernel<T, Op>{group(), in_, work_, out_, n, per_node()});
     } else if (point_.algorithm == "reduce_scatter") {
       if (variant == "direct")
         verify_and_time<Op>(
@@ -147,8 +152,11 @@ class PointRun {
   }
 
   bool needs_work() const {
-    return point_.algorithm == "reduce_scatter" && point_.variant == "ring";
+    return (point_.algorithm == "reduce_scatter" && point_.variant == "ring") ||
+           point_.variant == "hierarchical";
   }
+  // The largest part of a node that divides all PEs: a node where they fill theirs.
+  int per_node() const { return std::gcd(point_.pes, point_.gpus_per_node); }
 
   // Inputs of this iteration, and rubbish where the result will be and where work is done. In
   // parts, so that many PEs of one process need little memory beside their windows.
@@ -203,11 +211,14 @@ class PointRun {
     return all;
   }
 
+  bool rounds_once() const { return point_.variant != "ring" && point_.variant != "hierarchical"; }
+
   template <class Op>
   void verify(int iteration) {
-    // Rings round at each hop: with random floats their result is compared by hash alone.
+    // Rings, and levels, round at each hop: with random floats their result is compared by hash
+    // alone.
     const bool narrow_float = std::is_floating_point_v<Accumulator<T>>;
-    const bool exact = point_.data == "exact" || point_.variant != "ring" || !narrow_float;
+    const bool exact = point_.data == "exact" || rounds_once() || !narrow_float;
     const Wanted all = exact ? wanted<Op>(iteration) : Wanted{};
     Hash hash;
     for_parts(shape_.out, [&](std::size_t first, std::size_t n) {

@@ -6,6 +6,7 @@
 #include "core/collective/all_reduce.hpp"
 #include "core/collective/broadcast.hpp"
 #include "core/collective/entry.hpp"
+#include "core/collective/hierarchical.hpp"
 #include "core/collective/reduce_scatter.hpp"
 #include "core/gemm/instances.hpp"
 #include "core/gemm/run.hpp"
@@ -40,6 +41,7 @@ void all_algorithms() {
   all_reduce_two_shot(block, group, in, out, n, Prod{});
   all_reduce_ring(block, group, in, out, n, Avg{});
   all_reduce_ring(block, group, local, out, n, Sum{});
+  all_reduce_hierarchical(block, group, in, local, out, n, Sum{}, 1);
   all_gather_direct(block, group, local, out, n);
   all_gather_ring(block, group, in, out, n);
   reduce_scatter_direct(block, group, in, local, n, Sum{});
