@@ -88,7 +88,9 @@ Change Mutant::at(Verb verb, Site site, int pe, int block) {
   for (const Alteration& one : alterations_) {
     if (!is_at(one.op, verb, site) || (one.op.ordinal >= 0 && one.op.ordinal != ordinal)) continue;
     if (one.change == Change::no_sync || one.change == Change::no_acquire) continue;
-    if (one.change != Change::first_slot || block > 0) ++changed_;
+    // What every trial leaves out of the host program, and row 0 for block 0, make no mutant.
+    const bool same = verb == Verb::host || (one.change == Change::first_slot && block == 0);
+    if (!same) ++changed_;
     return one.change;
   }
   return Change::none;

@@ -75,7 +75,8 @@ class Mutant : public fiber::Mutation {
   void begin() override { calls_.clear(); }
   fiber::Change at(fiber::Verb verb, Site site, int pe, int block) override;
   bool hides(fiber::Verb verb, Site site, fiber::Change edge) override;
-  // How often an alteration was asked for: 0 says that the mutant is the program itself.
+  // How often a call was altered, or an edge left out, beside those of host programs: 0 says that
+  // the mutant is the program itself.
   std::uint64_t changed() const { return changed_; }
 
  private:

@@ -83,15 +83,13 @@ struct Shapes {
 };
 
 // Sizes that the user named, or else the family's own.
-Shapes shapes_of(const Registry& registry, const Algorithm& algorithm, const Arguments& arguments,
-                 std::size_t most) {
+Shapes shapes_of(const Registry& registry, const Algorithm& algorithm, const Arguments& arguments) {
   const Arguments& takes = algorithm.family.takes;
   const bool sized = std::any_of(takes.begin(), takes.end(), [&](const std::string& name) {
     return name != "--variant" && says(arguments, name);
   });
   std::vector<Arguments> sizes = algorithm.family.small;
   if (sized || sizes.empty()) sizes = {{}};
-  sizes.resize(std::min(sizes.size(), most));
   Shapes shapes;
   for (const Arguments& size : sizes) {
     Arguments all = arguments;
@@ -106,7 +104,7 @@ Shapes shapes_of(const Registry& registry, const Algorithm& algorithm, const Arg
   return shapes;
 }
 
-// Of one size, the largest first: a search may not come to its end there. Three PEs, so that the
+// The largest first: a search may not come to its end there. Three PEs, so that the
 // next one is not the one before; two blocks, so that the next slot is not the same. A variant that
 // cannot run on so few PEs has no proofs.
 Shapes proof_shapes(const Registry& registry, const Algorithm& algorithm, Arguments arguments) {
@@ -115,7 +113,7 @@ Shapes proof_shapes(const Registry& registry, const Algorithm& algorithm, Argume
   for (const Defaults& shape : {Defaults{"3", "2", "3"}, Defaults{"2", "2", "2"},
                                 Defaults{"3", "1", "2"}, Defaults{"2", "1", "2"}}) {
     try {
-      Shapes some = shapes_of(registry, algorithm, completed(algorithm, arguments, shape), 1);
+      Shapes some = shapes_of(registry, algorithm, completed(algorithm, arguments, shape));
       for (auto& [variant, points] : some.points) {
         auto& own = all.points[variant];
         own.insert(own.end(), points.begin(), points.end());
@@ -144,7 +142,7 @@ int mutate_command(const Invocation& invocation, const std::vector<std::string>&
   options.schedule = run.schedule;
   options.seed = run.seed;
   if (!expect.empty()) require_mutants_csv(expect);
-  const Shapes shapes = shapes_of(invocation.registry, algorithm, all, 100);
+  const Shapes shapes = shapes_of(invocation.registry, algorithm, all);
   const Shapes proofs = proof_shapes(invocation.registry, algorithm, arguments);
   std::vector<VariantResult> results;
   for (const std::string& variant : shapes.variants) {

@@ -58,10 +58,13 @@ class MutationRun {
     result_.variant = points.front().variant;
     for (const Point& point : points) grounds_.push_back(ground_of(point));
     gather();
-    for (const Ground& ground : grounds_) try_on(ground);
+    for (std::size_t i = 0; i < grounds_.size(); ++i) try_on(i);
     find_credits();
     explain_survivors(small);
-    for (std::size_t i = 0; i < mutants_.size(); ++i) result_.mutants.push_back(outcome(i));
+    for (std::size_t i = 0; i < mutants_.size(); ++i) {
+      // A change that comes to nothing wherever it is made is the program itself.
+      if (states_[i].found || states_[i].changed) result_.mutants.push_back(outcome(i));
+    }
     return result_;
   }
 
@@ -70,6 +73,7 @@ class MutationRun {
   struct State {
     std::string group;
     bool changed = false;
+    std::size_t ground = 0;  // the first in which its change is reached
     std::optional<TrialResult::Found> found;
     std::string shape, note;
     bool proven = false;
@@ -133,7 +137,7 @@ class MutationRun {
     for (const Ground& ground : grounds_) {
       for (NamedMutant& mutant : check::mutants_of(ground.survey)) {
         if (!known.insert(mutant.text()).second) continue;
-        states_.push_back({mutant.group, false, std::nullopt, "", "", false});
+        states_.push_back({mutant.group, false, 0, std::nullopt, "", "", false});
         mutants_.push_back(std::move(mutant));
       }
     }
@@ -144,7 +148,8 @@ class MutationRun {
                        point.iterations, fmt::join(algorithm_.family.arguments(point), " "));
   }
 
-  void try_on(const Ground& ground) {
+  void try_on(std::size_t number) {
+    const Ground& ground = grounds_[number];
     std::vector<std::size_t> left;
     std::vector<Trial> trials;
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
@@ -155,6 +160,7 @@ class MutationRun {
     const auto results = run_all(ground.point, trials);
     for (std::size_t at = 0; at < left.size(); ++at) {
       State& state = states_[left[at]];
+      if (!state.changed) state.ground = number;
       state.changed = state.changed || results[at].changed;
       if (results[at].findings.empty()) continue;
       state.found = results[at].findings.front();
@@ -175,7 +181,7 @@ class MutationRun {
           edge.push_back(one);
       }
       if (edge.empty()) continue;
-      const auto findings = all_findings(edge);
+      const auto& findings = all_findings(states_[i].ground, edge);
       std::size_t races = 0, writes = 0;
       for (const TrialResult::Found& found : findings) {
         if (found.kind != "race") continue;
@@ -186,36 +192,33 @@ class MutationRun {
     }
   }
 
-  // In order and without end, in the first shape; remembered.
-  const std::vector<TrialResult::Found>& all_findings(const Alterations& alterations) {
-    const auto found = findings_.find(alterations);
+  // In order and without end; remembered.
+  const std::vector<TrialResult::Found>& all_findings(std::size_t ground,
+                                                      const Alterations& alterations) {
+    const auto found = findings_.find({ground, alterations});
     if (found != findings_.end()) return found->second;
-    Trial one = trial(grounds_.front(), alterations);
+    Trial one = trial(grounds_[ground], alterations);
     one.schedule = "fifo";
     one.stop_at_first = false;
-    return findings_[alterations] = run_one(grounds_.front().point, one).findings;
+    return findings_[{ground, alterations}] = run_one(grounds_[ground].point, one).findings;
   }
 
   void explain_survivors(const std::vector<Point>& small) {
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
       State& state = states_[i];
-      if (state.found) continue;
-      if (!state.changed) {
-        state.note = "the changed call does not run in these shapes";
-        continue;
-      }
-      const std::string random = found_by_random(mutants_[i]);
+      if (state.found || !state.changed) continue;
+      const std::string random = found_by_random(i);
       const std::string others = random.empty() ? implied_by(i) : "";
       state.note = random.empty() ? others : random;
       if (random.empty()) state.proven = prove(mutants_[i], small, state.note);
     }
   }
 
-  std::string found_by_random(const NamedMutant& mutant) {
-    const Ground& ground = grounds_.front();
+  std::string found_by_random(std::size_t survivor) {
+    const Ground& ground = grounds_[states_[survivor].ground];
     std::vector<Trial> trials;
     for (int seed = 1; seed <= options_.random_seeds; ++seed) {
-      trials.push_back(trial(ground, mutant.alterations));
+      trials.push_back(trial(ground, mutants_[survivor].alterations));
       trials.back().schedule = "random";
       trials.back().seed = static_cast<std::uint64_t>(seed);
     }
@@ -240,10 +243,11 @@ class MutationRun {
       const bool blocks = !check::has_ordinal(other.op.verb);
       const bool lanes = mutants_[survivor].group != "inner sync" || orders_lanes(other);
       if (!loosens(other) || !blocks || !lanes || shares(other)) continue;
-      const auto& alone = all_findings(other.alterations);
+      const std::size_t ground = states_[survivor].ground;
+      const auto& alone = all_findings(ground, other.alterations);
       Alterations both = mutants_[survivor].alterations;
       both.insert(both.end(), other.alterations.begin(), other.alterations.end());
-      const auto& together = all_findings(both);
+      const auto& together = all_findings(ground, both);
       const bool more = std::any_of(together.begin(), together.end(), [&](const auto& found) {
         return std::none_of(alone.begin(), alone.end(),
                             [&](const auto& one) { return one.key == found.key; });
@@ -326,7 +330,7 @@ class MutationRun {
   std::map<std::string, Ground> small_;
   std::vector<NamedMutant> mutants_;
   std::vector<State> states_;
-  std::map<Alterations, std::vector<TrialResult::Found>> findings_;
+  std::map<std::pair<std::size_t, Alterations>, std::vector<TrialResult::Found>> findings_;
 };
 
 }  // namespace

@@ -124,6 +124,23 @@ TEST(Mutants, AMutantOfAnotherPlaceIsTheProgramItself) {
   EXPECT_EQ(mutant.changed(), 0U);
 }
 
+// What every trial leaves out must not make a change that is never reached look like one that is.
+TEST(Mutants, WhatTheHostLeavesOutIsNoMutant) {
+  Mutant mutant(nullptr, {{{"World::synchronize", 0, Verb::host}, Change::drop}});
+  CheckOptions options;
+  options.pes = 2;
+  options.mutation = &mutant;
+  EXPECT_EQ(run(options).text(), "");
+  EXPECT_EQ(mutant.changed(), 0U);
+  // One block on each PE: its row is row 0.
+  std::vector<Alteration> rows;
+  for (const Op& op : survey_of_exchange().ops()) rows.push_back({op, Change::first_slot});
+  Mutant shared(nullptr, rows);
+  options.mutation = &shared;
+  EXPECT_EQ(run(options).text(), "");
+  EXPECT_EQ(shared.changed(), 0U);
+}
+
 // A buffer that a copy fills and a product reads, on two queues of each PE.
 CheckReport run_queues(const CheckOptions& options) {
   return run_check(options, [](fiber::FiberWorld& world) {
