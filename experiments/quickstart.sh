@@ -7,7 +7,8 @@
 #
 # MACHINE: what to simulate (default dgx-h100): a name from `sym list`, a machine's JSON, or a file
 # with what `nvidia-smi topo -m` printed. Running it again does only what is left to do, and writes
-# the day's results anew. Needs no network but the distribution's packages.
+# the day's results anew. Needs no network but the distribution's packages. SYM_BUILD=DIR: with the
+# command that DIR has already, as CI does after its build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 machine=${1:-dgx-h100}
@@ -33,16 +34,18 @@ gpus=$(count_gpus)
 cuda=OFF # its compilation takes longer than all the rest: only for a GPU that will run it
 [ "$gpus" = 0 ] || cuda=AUTO
 
-say "Build (build/release; CUDA $cuda, $gpus GPUs here)"
 build_began=$SECONDS
-mkdir -p build
-# Warnings are no errors here: this compiler may know some that ours do not.
-cmake --preset release -D SYM_CUDA=$cuda -D SYM_WERROR=OFF -D BUILD_TESTING=OFF >build/quickstart.log ||
-  { cat build/quickstart.log; exit 1; }
-sed -n '/-- Symposium/,$p' build/quickstart.log
-cmake --build --preset release --target sym
+sym=${SYM_BUILD:-build/release}/sym
+if [ -z "${SYM_BUILD:-}" ]; then
+  say "Build (build/release; CUDA $cuda, $gpus GPUs here)"
+  mkdir -p build
+  # Warnings are no errors here: this compiler may know some that ours do not.
+  cmake --preset release -D SYM_CUDA=$cuda -D SYM_WERROR=OFF -D BUILD_TESTING=OFF >build/quickstart.log ||
+    { cat build/quickstart.log; exit 1; }
+  sed -n '/-- Symposium/,$p' build/quickstart.log
+  cmake --build --preset release --target sym
+fi
 build_s=$((SECONDS - build_began))
-sym=build/release/sym
 
 mkdir -p "$results"
 rm -f "$results"/*

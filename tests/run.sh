@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that can be tested on this machine: packages, the quickstart, the `ci` workflow (configure,
-# build, all tests, the tidy rules), then the host backends under sanitizers.
+# Everything that can be tested on this machine: packages, the `ci` workflow (configure,
+# build, all tests, the tidy rules), the quickstart with that build, then the host backends under sanitizers.
 #
 #   tests/run.sh [--require-cuda]     --require-cuda: a build without the CUDA backend is a failure
 #
@@ -73,7 +73,7 @@ else
   printf '\nCUDA code was NOT compiled: the table above says what is missing\n'
   skipped=$((skipped + 1))
 fi
-check quickstart experiments/quickstart.sh
+check quickstart env SYM_BUILD=build/ci experiments/quickstart.sh
 workflow asan
 workflow tsan
 
