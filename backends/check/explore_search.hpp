@@ -26,7 +26,8 @@ struct ProcessKey {
   bool operation = false;   // of a queue
   std::uint64_t order = 0;  // a transfer: among its issuer's
   std::size_t piece = 0;    // ... and which part of it
-  auto operator<=>(const ProcessKey&) const = default;
+  // The rule takes what it makes of 0 for a pointer.
+  auto operator<=>(const ProcessKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // What can happen next.

@@ -25,8 +25,9 @@ struct Op {
   int line = 0;
   fiber::Verb verb = fiber::Verb::host;
   int ordinal = -1;
-  friend auto operator<=>(const Op&, const Op&) = default;
-  std::string text() const;  // "core/collective/ring.hpp:36 fence"
+  // The rule takes what it makes of 0 for a pointer.
+  friend auto operator<=>(const Op&, const Op&) = default;  // NOLINT(modernize-use-nullptr)
+  std::string text() const;                                 // "core/collective/ring.hpp:36 fence"
 };
 
 // What a mutation run must know about a program before it can change it: which ops ran, and how
@@ -63,7 +64,9 @@ bool has_ordinal(fiber::Verb verb);
 struct Alteration {
   Op op;
   fiber::Change change = fiber::Change::none;
-  friend auto operator<=>(const Alteration&, const Alteration&) = default;
+  // The rule takes what it makes of 0 for a pointer.
+  friend auto operator<=>(const Alteration&,
+                          const Alteration&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 class Mutant : public fiber::Mutation {

@@ -1,7 +1,6 @@
 // What the engine says of a kernel that faults, throws, never yields, or polls for ever.
-#include <signal.h>
-
 #include <algorithm>
+#include <csignal>
 #include <sstream>
 #include <unordered_map>
 #include <utility>

@@ -2,14 +2,14 @@
 
 #include <link.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <mutex>
 #include <vector>
 

@@ -20,7 +20,7 @@ std::string take_option(Arguments& arguments, const std::string& name) {
   const auto found = std::find(arguments.begin(), arguments.end(), name);
   if (found == arguments.end()) return "";
   if (found + 1 == arguments.end()) throw UsageError(name + ": a value is missing");
-  const std::string value = *(found + 1);
+  std::string value = *(found + 1);
   arguments.erase(found, found + 2);
   return value;
 }

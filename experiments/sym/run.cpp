@@ -21,8 +21,7 @@ namespace {
 class Run {
  public:
   Run(const Invocation& invocation, const RunOptions& options)
-      : invocation_(invocation),
-        options_(options),
+      : options_(options),
         algorithm_(invocation.registry.find(options.algorithm)),
         has_machine_(!options.machine.empty() || options.backend == "cuda"),
         machine_(models::what_if(
@@ -123,7 +122,6 @@ class Run {
     }
   }
 
-  const Invocation& invocation_;
   RunOptions options_;
   const Algorithm& algorithm_;
   bool has_machine_;
