@@ -57,8 +57,8 @@ workflow() {
 
 # What the CUDA build left: the program holds GPU code, and was linked with NCCL.
 cuda_is_linked() {
-  readelf -SW build/ci/sym | grep -q '\.nv_fatbin' || { echo "build/ci/sym holds no GPU code"; return 1; }
-  ldd build/ci/sym | grep -q libnccl || { echo "build/ci/sym is not linked with NCCL"; return 1; }
+  readelf -SW build/ci/sym | grep '\.nv_fatbin' >/dev/null || { echo "build/ci/sym holds no GPU code"; return 1; }
+  ldd build/ci/sym | grep libnccl >/dev/null || { echo "build/ci/sym is not linked with NCCL"; return 1; }
   echo "build/ci/sym holds GPU code and is linked with NCCL"
 }
 

@@ -170,6 +170,7 @@ std::optional<std::size_t> Search::untried(Node& node) {
 
 bool Search::advance() {
   if (followed_) return false;
+  if (trace_.size() < nodes_.size()) return true;  // the budget ended what was to be run again
   while (!nodes_.empty()) {
     Node& node = nodes_.back();
     const std::size_t at = nodes_.size() - 1;
