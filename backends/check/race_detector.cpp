@@ -38,6 +38,12 @@ bool lane_by_lane(const Access& a, const Access& b) {
          a.bytes.element == b.bytes.element && a.piece == b.piece;
 }
 
+// Whether a fence puts the delivery of `later` behind that of `earlier`, of the same issuer. That
+// says nothing of the source of `later`, which may be read before.
+bool delivered_before(const Access& earlier, const Access& later, std::uint64_t fenced) {
+  return earlier.to_pe == later.to_pe && earlier.to_pe >= 0 && earlier.pe_order <= fenced;
+}
+
 Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write) {
   Access access;
   access.agent = agent.id;
@@ -171,8 +177,8 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
              (earlier.lane_epoch < note.lane_epoch || lane_by_lane(earlier, *access));
     }
     if (earlier.order == transfer.order) return true;  // another piece of this transfer
-    return known(earlier, *note.clock) || (earlier.to_pe == access->to_pe && earlier.to_pe >= 0 &&
-                                           earlier.pe_order <= note.fenced);
+    return known(earlier, *note.clock) ||
+           (write && delivered_before(earlier, *access, note.fenced));
   };
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
     if (ordered(earlier)) return;

@@ -69,6 +69,22 @@ Why between_queues(const Access& earlier, const Access& later) {
           "record() a mark behind the first, and let the second queue call after() with it"};
 }
 
+// Of one block, or queue, both or the earlier one in flight.
+Why own_transfer(const Access& earlier, const Access& later) {
+  const bool in_order = later.order == 0 || earlier.order < later.order;
+  const Access& first = in_order ? earlier : later;
+  const Access& second = in_order ? later : earlier;
+  Why why{"the block's own " + std::string(to_string(first.verb)) +
+              " may still be under way; quiet() completes it",
+          "call quiet() between the two"};
+  if (second.order == 0 || first.to_pe < 0 || second.to_pe != first.to_pe) return why;
+  const std::string fence = "fence(" + std::to_string(first.to_pe) + ")";
+  if (second.write)
+    return {why.why + ", " + fence + " orders it", "call " + fence + " between the two"};
+  why.why += ", and a fence does not keep a later source from being read before";
+  return why;
+}
+
 Why transfer_under_way(const Access& earlier, const Access& later) {
   const std::string fence =
       earlier.to_pe >= 0 ? "fence(" + std::to_string(earlier.to_pe) + ")" : std::string();
@@ -78,14 +94,7 @@ Why transfer_under_way(const Access& earlier, const Access& later) {
         "end of a launch completes nothing",
         "call quiet() before the launch ends, or before whatever orders the two blocks"};
   }
-  if (earlier.agent == later.agent) {
-    const bool ordered = later.order != 0 && earlier.to_pe >= 0;
-    return {"the block's own " + std::string(to_string(earlier.verb)) +
-                " may still be under way; "
-                "quiet() completes it" +
-                (ordered ? ", " + fence + " orders it" : ""),
-            ordered ? "call " + fence + " between the two" : "call quiet() between the two"};
-  }
+  if (earlier.agent == later.agent) return own_transfer(earlier, later);
   return {pe_text(later.pe) + " has acquired nothing that covers this " + to_string(earlier.verb) +
               ": no fence or quiet of its issuer lies between it and a signal that was waited for",
           "let its issuer call " + (fence.empty() ? "" : fence + " or ") +

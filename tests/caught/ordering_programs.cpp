@@ -108,6 +108,64 @@ struct PutPut {
   }
 };
 
+// A fence orders deliveries: the source of the second put may be read before the first is there.
+struct FenceThenSource {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const Range half{0, Desk::n / 2};
+    block.put(desk.a, desk.b, half, block.pe());
+    fixed ? block.quiet() : block.fence(block.pe());
+    block.put(desk.a.at(Desk::n / 2), desk.a, half, block.pe());
+    barrier(block, desk.group);
+  }
+};
+
+// As before, with a signal behind the first.
+struct FenceAfterPutSignal {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const Range half{0, Desk::n / 2};
+    block.put_signal(desk.a, desk.b, half, desk.counter, 0, block.pe());
+    fixed ? block.quiet() : block.fence(block.pe());
+    block.put_signal(desk.a.at(Desk::n / 2), desk.a, half, desk.counter, 1, block.pe());
+    barrier(block, desk.group);
+  }
+};
+
+// No fence orders a get behind a put to the same PE.
+struct FenceThenGet {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    if (block.pe() == 0) {
+      block.put(desk.a, desk.b, all, 1);
+      fixed ? block.quiet() : block.fence(1);
+      block.get(desk.out, desk.a, all, 1);
+    }
+    barrier(block, desk.group);
+  }
+};
+
+// No fence orders a put behind a get.
+struct GetThenPut {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    if (block.pe() == 0) {
+      block.get(desk.out, desk.a, all, 1);
+      fixed ? block.quiet() : block.fence(1);
+      block.put(desk.a, desk.b, all, 1);
+    }
+    barrier(block, desk.group);
+  }
+};
+
 // NVIDIA/nvshmem#84: one counter for two chunks; the first signal to come may be the second
 // chunk's.
 struct OneCounter {
@@ -166,6 +224,30 @@ std::vector<Program> ordering_programs() {
        one_launch<PutOfFresh>,
        {"MISSING SYNC", "put"}},
       {"two_puts_one_place", "race", 2, one_launch<PutPut>, {"put vs put"}},
+      {"fence_before_a_source",
+       "race",
+       2,
+       one_launch<FenceThenSource>,
+       {"put vs put"},
+       "a fence does not keep a later source from being read before"},
+      {"fence_after_put_signal",
+       "race",
+       2,
+       one_launch<FenceAfterPutSignal>,
+       {"put_signal vs put_signal"},
+       "call quiet() between the two"},
+      {"fence_before_a_get",
+       "race",
+       2,
+       one_launch<FenceThenGet>,
+       {"put", "get"},
+       "call quiet() between the two"},
+      {"fence_after_a_get",
+       "race",
+       2,
+       one_launch<GetThenPut>,
+       {"get", "put"},
+       "call quiet() between the two"},
       {"one_counter_two_chunks",
        "race",
        2,

@@ -56,6 +56,18 @@ Kernel fetched(bool quiet) {
   };
 }
 
+// FENCE-SRC: a put of what the put before has brought, both to oneself.
+Kernel passed_on(bool quiet) {
+  return [quiet](Block& block, const Desk& desk, Seen& seen) {
+    store(block, desk.x, 1);
+    block.put(desk.y, desk.x, one, block.pe());
+    quiet ? block.quiet() : block.fence(block.pe());
+    block.put(desk.y.at(1), desk.y, one, block.pe());
+    block.quiet();
+    seen.r[0] = load(block, desk.y, 1);
+  };
+}
+
 // TEAR: data and flag in one put of two granules, and a reader who takes the flag for both.
 void flag_in_data(Block& block, const Desk& desk, Seen& seen) {
   if (block.pe() == 0) {
@@ -120,6 +132,8 @@ std::vector<Row> transfer_rows() {
       {"SRC_WAR_quiet", 2, program_of(source_again(true)), 2, {"1 1"}, {}, true},
       {"GET_RAW", 1, program_of(fetched(false)), 1, {"0", "1"}, {"race"}},
       {"GET_RAW_quiet", 1, program_of(fetched(true)), 1, {"1"}, {}},
+      {"FENCE_SRC", 1, program_of(passed_on(false)), 1, {"0", "1"}, {"race"}},
+      {"FENCE_SRC_quiet", 1, program_of(passed_on(true)), 1, {"1"}, {}},
       {"TEAR", 2, program_of(flag_in_data), 2, {"0 0", "0 1", "1 0", "1 1"}, {"race"}, true},
       {"TEAR_whole", 2, program_of(flag_in_data), 2, {"0 0", "0 1", "1 1"}, {"race"}},
       {"TEAR_packets", 2, packets, 2, {"3 3"}, {}},
