@@ -147,7 +147,8 @@ Bytes FiberBlock::message(const Packets& packets, std::size_t slot, int from, st
   return resolve(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, pe);
 }
 
-void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Bytes& from, int pe) {
+void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Bytes& from,
+                             Range range, int pe) {
   check_slot(packets.lanes, slot);
   if (from.size > packets.capacity_bytes) {
     throw Failure("a packet message of " + std::to_string(from.size) + " bytes in an inbox for " +
@@ -164,12 +165,42 @@ void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Byt
   }
   Bytes to = message(packets, slot, agent_.pe, epoch, pe).part(0, from.size);
   const WordId id = word_id(packets.lanes, slot, agent_.pe, pe);
-  engine_.packet(from, to, id, tagged_word(epoch, packets.lanes.tag));
+  engine_.packet(from, to, id, tagged_word(epoch, packets.lanes.tag), range);
+}
+
+// True, and reported, if a message that has come is not of the range that is received.
+bool FiberBlock::other_range(const std::vector<Engine::Want>& wants, std::uint16_t tag,
+                             Wanted wanted) {
+  const auto text = [](Range range, std::uint32_t element) {
+    return "elements [" + std::to_string(range.first) + ", " + std::to_string(range.end()) +
+           ") of " + std::to_string(element) + " bytes";
+  };
+  for (const Engine::Want& want : wants) {
+    const Engine::Message* const sent = engine_.message(want.id, tagged_word(want.value, tag));
+    if (sent == nullptr) continue;
+    if (sent->range == wanted.range && sent->element == wanted.element) continue;
+    agent_.failed = true;
+    const Place sender = engine_.place_of(sent->sent, "send");
+    const std::string why = "the two ends of a message must name the same range and element type";
+    const std::string fix = "give put_packets and reduce_packets the same range on both PEs";
+    engine_.stop({"mismatch",
+                  "MISMATCH a message of " + text(sent->range, sent->element) + " is received as " +
+                      text(wanted.range, wanted.element) + "\n  sent   PE " +
+                      std::to_string(sender.pe) + " block " + std::to_string(sender.block) +
+                      "  launch " + std::to_string(sender.launch) + "  put_packets at " +
+                      sender.site.file + ":" + std::to_string(sender.site.line) + "\n  at     " +
+                      engine_.describe(agent_) + "\n  why    " + why + "\n  fix    " + fix,
+                  "",
+                  why,
+                  fix,
+                  {engine_.place_of(agent_, "receive"), sender}});
+    return true;
+  }
+  return false;
 }
 
 bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const Team& team,
-                                 std::size_t bytes,
-                                 const std::function<void(int, std::byte*)>& take) {
+                                 Wanted wanted, const std::function<void(int, std::byte*)>& take) {
   if (agent_.failed) return false;
   std::vector<Engine::Want> wants;
   for (int rank = 0; rank < team.size(); ++rank) {
@@ -180,11 +211,12 @@ bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const
   }
   engine_.wait(wants);
   if (mismatched(wants, packets.lanes.tag)) return false;
+  if (other_range(wants, packets.lanes.tag, wanted)) return false;
   for (int rank = 0; rank < team.size(); ++rank) {
     const int pe = team.pe(rank);
     const std::uint64_t epoch =
         pe == agent_.pe ? 0 : *own(packets.lanes.seen, packets.lanes.word(slot, pe));
-    take(pe, bytes == 0 ? nullptr : message(packets, slot, pe, epoch, agent_.pe).data);
+    take(pe, wanted.range.empty() ? nullptr : message(packets, slot, pe, epoch, agent_.pe).data);
   }
   return true;
 }

@@ -161,7 +161,7 @@ class FiberBlock {
     engine_.step({Verb::put_packets, site, from.size, 1, -1, &team});
     if (agent_.failed) return;
     for (int hop = 1; hop < team.size(); ++hop) {
-      send_packet(packets, slot, from, team.pe((team.rank() + hop) % team.size()));
+      send_packet(packets, slot, from, range, team.pe((team.rank() + hop) % team.size()));
     }
   }
   template <Operand D, Operand S, class Op>
@@ -171,7 +171,7 @@ class FiberBlock {
     const Bytes to = resolve(dst, range, agent_.pe);
     engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
     std::vector<const T*> sources;
-    if (!receive_packets(packets, slot, team, to.size, [&](int pe, std::byte* message) {
+    if (!receive_packets(packets, slot, team, {range, sizeof(T)}, [&](int pe, std::byte* message) {
           sources.push_back(reinterpret_cast<const T*>(
               pe == agent_.pe ? resolve(own, range, agent_.pe).data : message));
         })) {
@@ -280,13 +280,19 @@ class FiberBlock {
   std::uint64_t* own(Window<std::uint64_t> table, std::size_t index) const;
   WordId word_id(const Signals& signals, std::size_t slot, int lane, int pe) const;
   void send(const Signals& signals, std::size_t slot, int pe, bool follows_put);
-  void send_packet(const Packets& packets, std::size_t slot, const Bytes& from, int pe);
+  void send_packet(const Packets& packets, std::size_t slot, const Bytes& from, Range range,
+                   int pe);
   Bytes message(const Packets& packets, std::size_t slot, int from, std::uint64_t epoch,
                 int pe) const;
   // Waits for the next message of every other member, then calls take(pe, message) in rank order.
-  bool receive_packets(const Packets& packets, std::size_t slot, const Team& team,
-                       std::size_t bytes, const std::function<void(int, std::byte*)>& take);
+  struct Wanted {
+    Range range;
+    std::uint32_t element = 1;
+  };
+  bool receive_packets(const Packets& packets, std::size_t slot, const Team& team, Wanted wanted,
+                       const std::function<void(int, std::byte*)>& take);
   bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
+  bool other_range(const std::vector<Engine::Want>& wants, std::uint16_t tag, Wanted wanted);
   void check_slot(const Signals& signals, std::size_t slot) const;
 
   Engine& engine_;

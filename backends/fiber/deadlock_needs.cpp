@@ -30,11 +30,7 @@ std::string Deadlock::who(const Touch& touch) const {
 }
 
 Place Deadlock::place(const Touch& touch, const std::string& role) const {
-  Place place = engine_.place_of(*engine_.agents_[static_cast<std::size_t>(touch.agent)], role);
-  place.launch = touch.launch;
-  place.verb = touch.verb;
-  place.site = touch.site;
-  return place;
+  return engine_.place_of(touch, role);
 }
 
 Deadlock::Waiting Deadlock::waiting(const Agent& agent) const {

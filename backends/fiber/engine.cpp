@@ -73,6 +73,7 @@ Engine::Engine(EngineOptions options, Policy& policy, Observer* observer)
       outstanding_(static_cast<std::size_t>(options.pes), 0),
       agents_of_(static_cast<std::size_t>(options.pes)),
       words_(static_cast<std::size_t>(options.pes)),
+      messages_(static_cast<std::size_t>(options.pes)),
       places_(static_cast<std::size_t>(options.pes)) {
   barrier_.what.resize(static_cast<std::size_t>(options.pes));
 }

@@ -5,6 +5,7 @@
 // Deterministic: given the same program, policy and seed, the same sequence of events.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,6 +24,7 @@
 #include "backends/fiber/policy.hpp"
 #include "backends/fiber/verb.hpp"
 #include "backends/fiber/word.hpp"
+#include "core/range.hpp"
 #include "core/signals.hpp"
 
 namespace sym::fiber {
@@ -145,8 +147,17 @@ class Engine {
   // After put() within one put_signal: the signal follows that payload.
   void signal(const WordId& id, std::uint64_t amount, bool sets, bool follows_last_put);
   // A message whose flag travels in the data: a payload, and the word that says it is there. It
-  // carries nothing else to whoever receives it, and no fence orders it.
-  void packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value);
+  // carries nothing else to whoever receives it, and no fence orders it. `range`: of what, in
+  // elements of src; the receiver's must be the same.
+  void packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value,
+              Range range);
+  struct Message {
+    History::Touch sent;  // by whom, and the value of its word
+    Range range;
+    std::uint32_t element = 0;
+  };
+  // The message that has that value, if it is one of the last two that went to the word; or null.
+  const Message* message(const WordId& id, std::uint64_t value) const;
   void fence(int pe);
   void quiet();
   void quiet_copies();  // payloads only: signals may still be on their way
@@ -218,6 +229,7 @@ class Engine {
   std::vector<std::size_t> piece_order(std::size_t n);
   std::string describe(const Agent& agent) const;
   Place place_of(const Agent& agent, const std::string& role) const;
+  Place place_of(const History::Touch& touch, const std::string& role) const;
   // Names of a PE's launches that wait behind others of their streams, in order of streams.
   std::vector<std::string> queued_launches(int pe) const;
 
@@ -236,6 +248,8 @@ class Engine {
   };
   Agent& make_agent(int pe, int stream, int block);
   Transfer& issue(Transfer transfer, int ordered_to);
+  // Throws Failure for ranges that overlap and are not the same.
+  void refuse_overlap(const Bytes& src, const Bytes& dst) const;
   void start_next_launch(int pe, int stream);
   Agent& agent_of(Stream& stream, const Work& work, int pe, int block);
   void block_ended(Agent& agent, int pe, int stream);
@@ -272,7 +286,8 @@ class Engine {
   std::vector<int> launches_begun_;
   std::vector<std::size_t> outstanding_;  // transfers of each PE's agents
   std::vector<std::vector<Agent*>> agents_of_;
-  std::vector<std::unordered_map<std::uint64_t, std::unique_ptr<Word>>> words_;  // by PE
+  std::vector<std::unordered_map<std::uint64_t, std::unique_ptr<Word>>> words_;      // by PE
+  std::vector<std::unordered_map<std::uint64_t, std::array<Message, 2>>> messages_;  // by PE, word
   std::unordered_map<std::uint64_t, std::unique_ptr<Transfer>> transfers_;
   std::uint64_t next_transfer_ = 1;
   Transfer* last_put_ = nullptr;

@@ -41,6 +41,14 @@ Place Engine::place_of(const Agent& agent, const std::string& role) const {
   return place;
 }
 
+Place Engine::place_of(const History::Touch& touch, const std::string& role) const {
+  Place place = place_of(*agents_[static_cast<std::size_t>(touch.agent)], role);
+  place.launch = touch.launch;
+  place.verb = touch.verb;
+  place.site = touch.site;
+  return place;
+}
+
 // This file's own place in the tree says where the tree begins, as this build names files.
 const char* in_tree(const char* file) {
   static const std::string_view root = [] {

@@ -5,6 +5,7 @@
 
 #include "backends/fiber/engine.hpp"
 #include "backends/fiber/tracer.hpp"
+#include "core/error.hpp"
 
 namespace sym::fiber {
 
@@ -66,9 +67,28 @@ static void touch(const Bytes& bytes) {
   (void)*static_cast<const volatile std::byte*>(bytes.data + bytes.size - 1);
 }
 
+// The order within one transfer is nobody's: what is read there after it has been written?
+void Engine::refuse_overlap(const Bytes& src, const Bytes& dst) const {
+  const bool one_space = src.pe == dst.pe && src.space == dst.space;
+  if (!one_space || src.begin == dst.begin || src.end() <= dst.begin || dst.end() <= src.begin) {
+    return;
+  }
+  const bool local = src.space == Bytes::local_space;  // begins are addresses
+  const std::size_t base = local ? std::min(src.begin, dst.begin) : 0;
+  const auto text = [base](const Bytes& bytes) {
+    return "[" + std::to_string(bytes.begin - base) + ", " + std::to_string(bytes.end() - base) +
+           ")";
+  };
+  throw Failure("overlap: a " + std::string(to_string(current_->step.verb)) + " of bytes " +
+                text(src) + " to bytes " + text(dst) + " of " + memory_.name(src.space) +
+                " of PE " + std::to_string(src.pe) +
+                "; source and destination of one verb must be the same range, or apart");
+}
+
 void Engine::put(const Bytes& src, const Bytes& dst, Transfer::Kind kind) {
   touch(src);
   touch(dst);
+  refuse_overlap(src, dst);
   Transfer transfer;
   transfer.kind = kind;
   transfer.src = src;
@@ -111,7 +131,13 @@ void Engine::signal(const WordId& id, std::uint64_t amount, bool sets, bool foll
   policy_.issued(*this, issued);
 }
 
-void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value) {
+void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value,
+                    Range range) {
+  auto& last = messages_[static_cast<std::size_t>(id.pe)][key_of(id)];
+  const Agent& agent = *current_;
+  last[0] = last[1];
+  last[1] = {
+      {agent.id, agent.launch, agent.step.verb, agent.step.site, value, false}, range, src.element};
   Transfer payload;
   payload.kind = Transfer::Kind::put;
   payload.packet = true;
@@ -134,6 +160,16 @@ void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::u
   if (observer_ != nullptr) observer_->issued(data);
   policy_.issued(*this, data);
   policy_.issued(*this, arrival);
+}
+
+const Engine::Message* Engine::message(const WordId& id, std::uint64_t value) const {
+  const auto& messages = messages_[static_cast<std::size_t>(id.pe)];
+  const auto found = messages.find(key_of(id));
+  if (found == messages.end()) return nullptr;
+  for (const Message& one : found->second) {
+    if (one.element != 0 && one.sent.value == value) return &one;
+  }
+  return nullptr;
 }
 
 void Engine::fence(int pe) {

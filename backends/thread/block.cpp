@@ -140,10 +140,11 @@ std::uint64_t ThreadBlock::test(const Signals& signals, std::size_t slot, Site s
 }
 
 // A message is its bytes, then its flag: the lane's word, which carries the epoch and the tag.
-void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, const void* from,
-                              std::size_t bytes, int pe, Site site) {
-  if (bytes > packets.capacity_bytes) {
-    fail("a packet message of " + std::to_string(bytes) + " bytes in an inbox for " +
+// Host backends use half of a message's cell for its bytes; what range they are stands behind.
+void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, Message message, int pe,
+                              Site site) {
+  if (message.bytes() > packets.capacity_bytes) {
+    fail("a packet message of " + std::to_string(message.bytes()) + " bytes in an inbox for " +
              std::to_string(packets.capacity_bytes),
          site);
   }
@@ -155,12 +156,15 @@ void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, const vo
   std::uint64_t* cell = address(
       packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)}, pe, site);
   if (failed()) return;
-  std::memcpy(cell, from, bytes);
+  std::memcpy(cell, message.from, message.bytes());
+  std::uint64_t* range = cell + packets.capacity_bytes / sizeof(std::uint64_t);
+  range[0] = message.range.first;
+  range[1] = message.range.count << 8 | message.element;
   signal(packets.lanes, slot, pe, site);
 }
 
-const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot, int from,
-                                        Site site) {
+const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot, Message wanted,
+                                        int from, Site site) {
   std::uint64_t* lane = word(packets.lanes, {slot, from}, place_.pe, site);
   if (lane == nullptr) return nullptr;
   std::uint64_t* seen =
@@ -173,8 +177,23 @@ const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot
          site);
   }
   const std::size_t first = packets.offset_bytes(slot, from, epoch) / sizeof(std::uint64_t);
-  return address(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)},
-                 place_.pe, site);
+  const std::uint64_t* cell =
+      address(packets.cells, Range{first, packets.message_bytes() / sizeof(std::uint64_t)},
+              place_.pe, site);
+  if (failed()) return nullptr;
+  const std::uint64_t* range = cell + packets.capacity_bytes / sizeof(std::uint64_t);
+  if (range[0] == wanted.range.first && range[1] == (wanted.range.count << 8 | wanted.element)) {
+    return cell;
+  }
+  const auto text = [](std::size_t begin, std::size_t count, std::size_t element) {
+    return "elements [" + std::to_string(begin) + ", " + std::to_string(begin + count) + ") of " +
+           std::to_string(element) + " bytes";
+  };
+  fail("mismatch: PE " + std::to_string(from) + " sent a message of " +
+           text(range[0], range[1] >> 8, range[1] & 0xff) + ", which is received as " +
+           text(wanted.range.first, wanted.range.count, wanted.element),
+       site);
+  return nullptr;
 }
 
 void ThreadBlock::enter(const Channel& channel, Site site) {

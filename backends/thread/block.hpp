@@ -46,14 +46,12 @@ class ThreadBlock {
   template <class T, Operand S>
   void put(Window<T> dst, S src, Range range, int pe, Site site = Site::here()) {
     const T* from = address(src, range, place_.pe, site);
-    T* to = address(dst, range, pe, site);
-    if (!failed() && from != to && !range.empty()) std::memmove(to, from, range.count * sizeof(T));
+    move(address(dst, range, pe, site), from, range.count, site);
   }
   template <Operand D, class T>
   void get(D dst, Window<T> src, Range range, int pe, Site site = Site::here()) {
     const T* from = address(src, range, pe, site);
-    T* to = address(dst, range, place_.pe, site);
-    if (!failed() && from != to && !range.empty()) std::memmove(to, from, range.count * sizeof(T));
+    move(address(dst, range, place_.pe, site), from, range.count, site);
   }
   template <class T, Operand S>
   void put_signal(Window<T> dst, S src, Range range, const Signals& signals, std::size_t slot,
@@ -120,7 +118,7 @@ class ThreadBlock {
                    Site site = Site::here()) {
     const auto* from = read_address(src, range, site);
     for (int hop = 1; hop < team.size(); ++hop) {
-      send_packet(packets, slot, from, range.count * sizeof(typename S::value_type),
+      send_packet(packets, slot, {from, range, sizeof(typename S::value_type)},
                   team.pe((team.rank() + hop) % team.size()), site);
     }
   }
@@ -134,7 +132,8 @@ class ThreadBlock {
       const int pe = team.pe(rank);
       sources.push_back(pe == place_.pe
                             ? read_address(own, range, site)
-                            : reinterpret_cast<const T*>(receive_packet(packets, slot, pe, site)));
+                            : reinterpret_cast<const T*>(receive_packet(
+                                  packets, slot, {nullptr, range, sizeof(T)}, pe, site)));
     }
     if (failed()) return false;
     host::reduce(to, std::span<const T* const>(sources), range.count, op);
@@ -201,9 +200,26 @@ class ThreadBlock {
     std::size_t slot;
     int lane;  // -1: a plain counter
   };
-  void send_packet(const Packets& packets, std::size_t slot, const void* from, std::size_t bytes,
-                   int pe, Site site);
-  const void* receive_packet(const Packets& packets, std::size_t slot, int from, Site site);
+  struct Message {
+    const void* from;
+    Range range;
+    std::size_t element;  // bytes
+    std::size_t bytes() const { return range.count * element; }
+  };
+  void send_packet(const Packets& packets, std::size_t slot, Message message, int pe, Site site);
+  // Fails the block if the message is not of the wanted range.
+  const void* receive_packet(const Packets& packets, std::size_t slot, Message wanted, int from,
+                             Site site);
+  // Fails the block if the two overlap and are not the same.
+  template <class T>
+  void move(T* to, const T* from, std::size_t count, Site site) {
+    if (failed() || from == to || count == 0) return;
+    if (to < from + count && from < to + count) {
+      fail("overlap: source and destination of one verb must be the same range, or apart", site);
+      return;
+    }
+    std::memcpy(to, from, count * sizeof(T));
+  }
   std::uint64_t* word(const Signals& signals, Slot at, int pe, Site site);
   std::uint64_t poll(std::uint64_t* word, std::uint64_t target, int shift, Slot at, Site site);
   void fail(const std::string& what, Site site);

@@ -103,6 +103,15 @@ void ThreadQueue::copy(const char* name, At<T> dst, At<T> src) {
   T* to = address(name, dst.matrix.data, dst.matrix.span(), dst.pe);
   const T* from = address(name, src.matrix.data, src.matrix.span(), src.pe);
   if (dst.matrix.span() == 0) return;
+  for (std::size_t row = 0; row < dst.matrix.rows; ++row) {
+    const T* there = to + row * dst.matrix.ld;
+    const T* here = from + row * src.matrix.ld;
+    if (there == here || there + dst.matrix.cols <= here || here + dst.matrix.cols <= there)
+      continue;
+    throw UsageError(
+        std::string(name) + ": row " + std::to_string(row) +
+        " of the destination overlaps that of the source; both must be the same, or apart");
+  }
   enqueue(name, [to, from, d = dst.matrix, s = src.matrix] {
     for (std::size_t row = 0; row < d.rows; ++row) {
       T* there = to + row * d.ld;

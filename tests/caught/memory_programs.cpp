@@ -1,5 +1,6 @@
 // Places that are not there.
 #include "core/collective/barrier.hpp"
+#include "core/queue.hpp"
 #include "tests/caught/caught.hpp"
 
 namespace sym::caught {
@@ -47,6 +48,68 @@ struct LocalTooFar {
   }
 };
 
+// Source and destination of one verb, on oneself, that overlap in part.
+struct PutOver {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.put(desk.a.at(fixed ? 32 : 16), desk.a, Range{0, 32}, block.pe());
+    block.put(desk.b, desk.b, Range{0, 32}, block.pe());  // the same range is no overlap
+    block.quiet();
+  }
+};
+
+struct GetOver {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.get(desk.a, desk.a.at(fixed ? 32 : 1), Range{0, 32}, block.pe());
+    block.quiet();
+  }
+};
+
+struct PutSignalOver {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const Window<float> to = desk.a.at(fixed ? 32 : 31);
+    block.put_signal(to, desk.a, Range{0, 32}, desk.counter, 0, block.pe());
+    block.quiet();
+  }
+};
+
+void queue_over(FiberWorld& world, bool fixed) {
+  const auto x = world.allocate<float>(64);
+  const auto rows = [&](std::size_t first) { return Matrix<float>{x.at(first), 2, 4, 16}; };
+  world.queue(0).put(rows(fixed ? 4 : 2), rows(0), world.pe());
+  world.queue(0).get(rows(8), rows(8), world.pe());
+  world.synchronize();
+}
+
+// Packets whose two ends do not name the same range.
+template <std::size_t first, std::size_t count>
+struct OtherMessage {
+  Desk desk;
+  Channel channel;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const Range sent = fixed || block.pe() == 0 ? Range{0, 8} : Range{first, count};
+    block.put_packets(channel.inbox, 0, desk.b, sent, desk.group.team);
+    block.reduce_packets(desk.a, desk.b, Range{0, 8}, channel.inbox, 0, desk.group.team, Sum{});
+    block.quiet();
+  }
+};
+template <std::size_t first, std::size_t count>
+void other_message(FiberWorld& world, bool fixed) {
+  const Desk desk(world);
+  const Channel channel = world.channel({1, 64});
+  world.launch(launch_of("packets"), OtherMessage<first, count>{desk, channel, fixed});
+}
+
 struct Puts {
   Group group;
   Window<float> dst, src;
@@ -83,6 +146,29 @@ std::vector<Program> memory_programs() {
       {"no_such_pe", "error", 2, one_launch<ToNobody>, {"out of bounds: PE 2 of 2"}},
       {"out_of_bounds_slot", "error", 2, one_launch<SlotTooFar>, {"signal slot 2 of a table of 2"}},
       {"out_of_bounds_local", "error", 2, one_launch<LocalTooFar>, {"out of bounds", "local"}},
+      {"put_overlaps",
+       "error",
+       1,
+       one_launch<PutOver>,
+       {"overlap: a put of bytes [0, 128) to bytes [64, 192) of payload allocation #0 of PE 0"}},
+      {"get_overlaps", "error", 2, one_launch<GetOver>, {"overlap: a get of bytes [4, 132)"}},
+      {"put_signal_overlaps", "error", 1, one_launch<PutSignalOver>, {"overlap: a put_signal"}},
+      {"queue_put_overlaps",
+       "error",
+       2,
+       queue_over,
+       {"overlap: a copy", "[0, 16)", "[8, 24)"},
+       "",
+       Found::always,
+       "queue 0"},
+      {"message_is_shorter",
+       "mismatch",
+       2,
+       other_message<0, 4>,
+       {"MISMATCH a message of elements [0, 4) of 4 bytes is received as elements [0, 8)",
+        "sent   PE 1 block 0  launch 1  put_packets at", "PE 0 block 0", "receive_packets at"}},
+      {"message_is_longer", "mismatch", 2, other_message<0, 12>, {"elements [0, 12)"}},
+      {"message_of_another_range", "mismatch", 2, other_message<8, 8>, {"elements [8, 16)"}},
       {"use_after_free", "error", 2, use_after_free, {"use after free", "put"}}};
 }
 

@@ -67,6 +67,44 @@ TEST(Blocks, WhatTheyRequireIsNamed) {
   EXPECT_THAT(text, HasSubstr("thread_block_test.cpp:"));
 }
 
+TEST(Blocks, TransfersThatOverlapAreNamed) {
+  const auto copies = [](bool gets, std::size_t to, std::size_t from) {
+    return thrown<Failure>({.pes = 1}, [=](ThreadWorld& world) {
+      const auto x = world.allocate<float>(16);
+      auto kernel = [=](auto& block) {
+        if (gets) block.get(x.at(to), x.at(from), Range{0, 4}, 0);
+        if (!gets) block.put(x.at(to), x.at(from), Range{0, 4}, 0);
+      };
+      world.launch({.name = "copies"}, Calls{&kernel});
+      world.synchronize();
+    });
+  };
+  EXPECT_THAT(copies(false, 3, 0), HasSubstr("overlap: source and destination of one verb"));
+  EXPECT_THAT(copies(true, 0, 3), HasSubstr("PE 0 block 0 of copies at "));
+  EXPECT_EQ(copies(false, 4, 0), "nothing was thrown");
+  EXPECT_EQ(copies(true, 4, 4), "nothing was thrown");
+}
+
+TEST(Blocks, MessagesOfAnotherRangeAreNamed) {
+  const auto exchange = [](Range sent) {
+    return thrown<Failure>({.pes = 2}, [sent](ThreadWorld& world) {
+      const Channel channel = world.channel({1, 64});
+      const auto x = world.allocate<float>(16);
+      auto kernel = [&](auto& block) {
+        const Range mine = block.pe() == 0 ? Range{0, 8} : sent;
+        block.put_packets(channel.inbox, 0, x, mine, world.team());
+        block.reduce_packets(x, x, Range{0, 8}, channel.inbox, 0, world.team(), Sum{});
+      };
+      world.launch({.name = "exchange"}, Calls{&kernel});
+      world.synchronize();
+    });
+  };
+  EXPECT_THAT(exchange({0, 4}), HasSubstr("mismatch: PE 1 sent a message of elements [0, 4) of 4 "
+                                          "bytes, which is received as elements [0, 8)"));
+  EXPECT_THAT(exchange({8, 8}), HasSubstr("elements [8, 16) of 4 bytes"));
+  EXPECT_EQ(exchange({0, 8}), "nothing was thrown");
+}
+
 TEST(Blocks, TermsOutOfTheirWindowAreNamed) {
   const std::string text = thrown<Failure>({.pes = 1}, [](ThreadWorld& world) {
     const auto window = world.allocate<float>(8);

@@ -216,6 +216,8 @@ TEST(Queues, BadArgumentsAreRefusedAtOnce) {
     EXPECT_THROW(queue.get(square, square, 2), UsageError);
     EXPECT_THROW(queue.get(square, square.part(1, 0, 4, 4), 1), UsageError);
     EXPECT_THROW(queue.put(Matrix<float>{window, 2, 4, 3}, wide.part(0, 0, 2, 4), 1), UsageError);
+    EXPECT_THROW(queue.put(row_of(window.at(1), 0, 4), row_of(window, 0, 4), world.pe()),
+                 UsageError);
     EXPECT_THROW(queue.post(posts, 2, 1), UsageError);
     EXPECT_THROW(queue.take(posts, 0, -1), UsageError);
     EXPECT_THROW(queue.gemm(Gemm<float>{square, wide, {}, square, 0, {}}), UsageError);
