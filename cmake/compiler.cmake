@@ -17,6 +17,15 @@ set(SYM_NUMERIC_OPTIONS
     $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>)
 
+# Kernels under the checker run on small stacks: a large frame must meet the guard below them, and not
+# step over it. So whoever compiles a kernel needs this.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-fstack-clash-protection SYM_HAVE_STACK_CLASH_PROTECTION)
+set(SYM_STACK_OPTIONS "")
+if(SYM_HAVE_STACK_CLASH_PROTECTION)
+  set(SYM_STACK_OPTIONS $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-fstack-clash-protection>)
+endif()
+
 if(SYM_SANITIZE)
   add_compile_options(-fsanitize=${SYM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SYM_SANITIZE})

@@ -30,7 +30,9 @@ namespace context = boost::context::detail;
 
 namespace {
 
-constexpr std::size_t guard_bytes = 64 * 1024;
+// Costs addresses and no memory: code that was compiled without -fstack-clash-protection may step
+// over a smaller one.
+constexpr std::size_t guard_bytes = 1024 * 1024;
 
 struct Mapping {
   std::byte* base = nullptr;
@@ -94,12 +96,15 @@ std::byte* StackPool::take() {
   }
   Mapping mapping{spare.take(bytes_, guarded_), bytes_, guarded_};
   if (mapping.base == nullptr) {
-    void* made = mmap(nullptr, mapping.mapped_bytes(), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (made == MAP_FAILED)
+    void* made =
+        mmap(nullptr, mapping.mapped_bytes(), guarded_ ? PROT_NONE : PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    const bool usable =
+        made != MAP_FAILED && (!guarded_ || mprotect(static_cast<std::byte*>(made) + guard_bytes,
+                                                     bytes_, PROT_READ | PROT_WRITE) == 0);
+    if (!usable)
       throw Unavailable("no memory for another fibre's stack: fewer PEs or blocks are needed");
     mapping.base = static_cast<std::byte*>(made);
-    if (guarded_) mprotect(mapping.base, guard_bytes, PROT_NONE);
   }
   impl_->all.push_back(mapping);
   return mapping.base + (guarded_ ? guard_bytes : 0);
