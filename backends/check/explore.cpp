@@ -52,6 +52,7 @@ class Explorer {
       incomplete("executions with more than " + std::to_string(options_.bound) +
                  " preemptions were left out");
     }
+    if (not_kept_ > 0) report_.findings.push_back(fiber::not_kept(not_kept_));
     report_.steps = events_;
     return std::move(report_);
   }
@@ -110,10 +111,13 @@ class Explorer {
       report_.decisions = search_.decisions();
       if (report_.decisions.empty()) report_.decisions = {0};  // none would stand for a search
     }
-    constexpr std::size_t most = 50;
     for (const fiber::Finding& finding : engine.findings()) {
-      const bool fresh = seen_.insert(key_of(finding)).second;
-      if (fresh && report_.findings.size() < most) report_.findings.push_back(finding);
+      if (!seen_.insert(key_of(finding)).second) continue;
+      if (finding.ended_run || report_.findings.size() < fiber::most_findings) {
+        report_.findings.push_back(finding);
+      } else {
+        ++not_kept_;
+      }
     }
   }
 
@@ -130,6 +134,7 @@ class Explorer {
   Search search_;
   CheckReport report_;
   std::set<std::string> seen_;
+  std::size_t not_kept_ = 0;  // findings
   std::uint64_t events_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

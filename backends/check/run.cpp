@@ -93,7 +93,7 @@ CheckReport run_once(const CheckOptions& options, const Program& program, Foresi
     fiber::run_worlds(engine, 0, program);
   } catch (const std::exception& thrown) {
     if (engine.findings().empty()) throw;  // else what was found before may well be why
-    engine.report({"exception", std::string("EXCEPTION of a host program: ") + thrown.what()});
+    engine.stop({"exception", std::string("EXCEPTION of a host program: ") + thrown.what()});
   }
   CheckReport report = report_of(engine, detector);
   if (!choosing) return report;

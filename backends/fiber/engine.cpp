@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <sstream>
 #include <utility>
@@ -13,6 +15,8 @@
 namespace sym::fiber {
 
 namespace {
+thread_local Engine* running = nullptr;  // whose events happen on this thread
+
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -65,7 +69,7 @@ Engine::Engine(EngineOptions options, Policy& policy, Observer* observer)
     : options_(options),
       policy_(policy),
       observer_(observer),
-      memory_(options.pes, options.payload_storage),
+      memory_(options.pes, options.payload_storage, options.catch_faults),
       stacks_(options.stack_bytes, options.guard_stacks),
       host_stacks_(options.host_stack_bytes, options.guard_stacks),
       streams_(static_cast<std::size_t>(options.pes)),
@@ -103,16 +107,21 @@ void Engine::run(const std::function<void(int pe)>& program) {
     policy_.ready(*this, host);
   }
   events();
-  if (error_) std::rethrow_exception(error_);
   const bool stuck = std::any_of(agents_.begin(), agents_.end(), [](const auto& agent) {
     return agent->state != Agent::State::idle;
   });
-  if (stuck && !stopped_) report(Deadlock(*this).finding());
+  if (stuck && !stopped_) keep(Deadlock(*this).finding(), true);
+  check_memory();
+  report_not_kept();
+  if (error_) std::rethrow_exception(error_);
 }
 
 Engine::~Engine() = default;
 
 void Engine::events() {
+  static const bool told = std::atexit(&exited) == 0 && std::at_quick_exit(&exited) == 0;
+  (void)told;
+  Engine* const outer = std::exchange(running, this);
   if (options_.catch_faults) guard_ = std::make_unique<FaultGuard>(options_.verb_seconds);
   const double began_s = options_.most_seconds > 0 ? seconds_now() : 0;
   while (!stopped_) {
@@ -120,6 +129,7 @@ void Engine::events() {
     if (!policy_.next(*this)) break;
     check_budget(began_s);
   }
+  running = outer;
   guard_.reset();
 }
 
@@ -254,17 +264,38 @@ bool Engine::hides(Change edge) const {
          options_.mutation->hides(step.verb, step.site, edge);
 }
 
-void Engine::report(Finding finding) {
-  constexpr std::size_t most = 50;
+void Engine::exited() {
+  if (running == nullptr) return;
+  std::string text;
+  for (const Finding& finding : running->findings_) text += finding.text + "\n";
+  text += running->exit_finding().text + "\n";
+  std::fflush(nullptr);
+  std::fputs(text.c_str(), stderr);
+  std::_Exit(1);
+}
+
+void Engine::report(Finding finding) { keep(std::move(finding), false); }
+
+void Engine::keep(Finding finding, bool always) {
   if (options_.tracer != nullptr) options_.tracer->reported(finding);
-  if (findings_.size() < most) findings_.push_back(std::move(finding));
+  finding.ended_run = always;
+  if (always || findings_.size() < most_findings) {
+    findings_.push_back(std::move(finding));
+  } else {
+    ++not_kept_;
+  }
   if (options_.stop_at_first) stopped_ = true;
+}
+
+// The last finding says how many there are besides.
+void Engine::report_not_kept() {
+  if (not_kept_ > 0) findings_.push_back(not_kept(std::exchange(not_kept_, 0)));
 }
 
 void Engine::stop(Finding finding) {
   if (finding.places.empty() && current_ != nullptr)
     finding.places.push_back(place_of(*current_, "at"));
-  report(std::move(finding));
+  keep(std::move(finding), true);
   stopped_ = true;
 }
 

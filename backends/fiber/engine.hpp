@@ -185,6 +185,8 @@ class Engine {
   // All PEs' hosts meet; `complete` also waits for every transfer of theirs.
   void host_barrier(Agent& host, const std::string& what, bool complete);
   bool idle(int pe) const;
+  // Frees an allocation on all PEs. Throws UsageError as Memory::free.
+  void free(Segment segment, std::size_t offset);
   // Before a host touches so many bytes of a window or local array.
   void host_access(Agent& host, std::size_t bytes);
 
@@ -198,7 +200,8 @@ class Engine {
   void poison(Transfer& transfer);
 
   void report(Finding finding);
-  // Reports, and ends the run: nothing that follows would mean anything.
+  // Reports, and ends the run: nothing that follows would mean anything. It is kept, however many
+  // there are.
   void stop(Finding finding);
   // Ends the run where it is: the policy has seen enough.
   void abandon() { stopped_ = true; }
@@ -271,8 +274,17 @@ class Engine {
   void changed() { last_change_ = steps_; }
   void check_livelock(const Agent& agent);
   void report_livelock();
+  void keep(Finding finding, bool always);
+  void report_not_kept();
   void report_exception(const Agent& agent, const std::string& what);
   void report_fault(const Agent& agent, int signal);
+  // The program has called exit or quick_exit while a run of this thread goes on: says so on
+  // stderr, with all that was found before, and ends the process with status 1. Does nothing
+  // otherwise.
+  static void exited();
+  Finding exit_finding() const;
+  void check_memory(int pe);  // what lies around its allocations
+  void check_memory();        // ... of all PEs, up to the first finding
 
   EngineOptions options_;
   Policy& policy_;
@@ -314,6 +326,7 @@ class Engine {
   std::shared_ptr<Polling> polling_;
   std::unique_ptr<FaultGuard> guard_;
   std::vector<Finding> findings_;
+  std::size_t not_kept_ = 0;  // findings beyond the most that are kept
   std::exception_ptr error_;
   bool stopped_ = false;
   Statistics statistics_;

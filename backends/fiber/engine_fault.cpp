@@ -52,6 +52,33 @@ void Engine::report_exception(const Agent& agent, const std::string& what) {
                   place_of(agent, "last verb"), describe(agent)));
 }
 
+Finding Engine::exit_finding() const {
+  return finding_of({"exit", "EXIT the program called exit or quick_exit in the middle of a run",
+                     "the process ends here, and nothing is known of the rest",
+                     "let kernels and host programs end by return"},
+                    place_of(*current_, "last verb"), describe(*current_));
+}
+
+// What lies around an allocation belongs to nobody; who writes it reached it by a raw pointer.
+void Engine::check_memory(int pe) {
+  const std::optional<Overrun> found = memory_.overrun(pe);
+  if (!found) return;
+  const Agent& agent = current_ != nullptr ? *current_ : *hosts_[static_cast<std::size_t>(pe)];
+  const std::string byte = "byte " + std::to_string(found->distance);
+  stop(finding_of({"overrun",
+                   "OVERRUN  " + byte + (found->before ? " before " : " behind the end of ") +
+                       found->name + " of PE " + std::to_string(pe) + " has been written",
+                   "no verb does that: a raw pointer (escape, a captured pointer, the host's) has "
+                   "left its allocation, since the launch before this one",
+                   "reach memory by verbs, which check bounds"},
+                  place_of(agent, "seen"), describe(agent)));
+}
+
+void Engine::check_memory() {
+  const std::size_t before = findings_.size();
+  for (int pe = 0; pe < options_.pes && findings_.size() == before; ++pe) check_memory(pe);
+}
+
 void Engine::report_fault(const Agent& faulty, int signal) {
   Agent& agent = *agents_[static_cast<std::size_t>(faulty.id)];
   const bool host = agent.block < 0;

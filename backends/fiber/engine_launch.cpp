@@ -133,6 +133,7 @@ void Engine::block_ended(Agent& agent, int pe, int stream) {
     give_places(pe);
   }
   if (--queue.queue.front()->remaining > 0) return;
+  if (agent.queue < 0 && !stopped_) check_memory(pe);
   queue.queue.pop_front();
   // The next launch reuses this fibre, which has not ended yet: resume() begins it.
   if (!queue.queue.empty() && !stopped_) free_stream_ = {pe, stream};
@@ -203,6 +204,11 @@ void Engine::synchronize(Agent& host, int stream) {
     if (wanted && queue.history != nullptr)
       observer_->acquire(host, observer_->release(*queue.history));
   }
+}
+
+void Engine::free(Segment segment, std::size_t offset) {
+  check_memory();
+  memory_.free(segment, offset);
 }
 
 void Engine::host_access(Agent& host, std::size_t bytes) {

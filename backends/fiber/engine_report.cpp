@@ -28,6 +28,11 @@ std::string Engine::describe(const Agent& agent) const {
   return text.str();
 }
 
+Finding not_kept(std::size_t more) {
+  return {"not-kept", "NOT KEPT " + std::to_string(more) + " more findings, after the first " +
+                          std::to_string(most_findings) + "; mend these, and run again"};
+}
+
 Place Engine::place_of(const Agent& agent, const std::string& role) const {
   Place place;
   place.role = role;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,26 +16,55 @@ constexpr std::size_t alignment = 256;
 constexpr std::size_t gap = 4096;
 constexpr std::size_t huge = std::size_t{2} << 20;
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t guard = 0;  // the sanitizer's own are better: it sees reads as well
+#else
+constexpr std::size_t guard = 128;
+#endif
+
+// What a guard holds: no number that programs write, and not the same from byte to byte.
+const std::byte* untouched() {
+  static const auto bytes = [] {
+    std::array<std::byte, guard + 1> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::byte>(0xC5 ^ (i * 37));
+    return all;
+  }();
+  return bytes.data();
+}
+
 // Fresh pages are zero and cost nothing until they are touched; large ones in huge pages, where the
-// kernel has them.
-std::byte* zeroed(std::size_t bytes) {
-  void* data = bytes < huge ? std::calloc(bytes == 0 ? 1 : bytes, 1)
-                            : mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+// kernel has them. `around`: bytes behind it, and before it unless it is large.
+std::byte* zeroed(std::size_t bytes, std::size_t around) {
+  const bool large = bytes >= huge;
+  void* data = !large ? std::calloc(bytes + 2 * around + 1, 1)
+                      : mmap(nullptr, bytes + around, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == nullptr || data == MAP_FAILED) {
     throw Unavailable("no memory for an allocation of " + std::to_string(bytes) +
                       " bytes on each PE; a run without data (--no-data) needs none");
   }
-  if (bytes >= huge) madvise(data, bytes, MADV_HUGEPAGE);
-  return static_cast<std::byte*>(data);
+  if (large) madvise(data, bytes, MADV_HUGEPAGE);
+  std::byte* const begin = static_cast<std::byte*>(data) + (large ? 0 : around);
+  if (!large) std::memcpy(data, untouched(), around);
+  std::memcpy(begin + bytes, untouched(), around);
+  return begin;
 }
 
-void release(std::byte* data, std::size_t bytes) {
+void release(std::byte* data, std::size_t bytes, std::size_t around) {
+  if (data == nullptr) return;
   if (bytes < huge) {
-    std::free(data);
+    std::free(data - around);
   } else {
-    munmap(data, bytes);
+    munmap(data, bytes + around);
   }
+}
+
+// The byte of a guard that is not as it was, or none; and it is again.
+std::optional<std::size_t> touched(std::byte* at) {
+  if (std::memcmp(at, untouched(), guard) == 0) return std::nullopt;
+  const auto first = std::mismatch(at, at + guard, untouched()).first - at;
+  std::memcpy(at, untouched(), guard);
+  return static_cast<std::size_t>(first);
 }
 }  // namespace
 
@@ -47,18 +77,50 @@ Bytes Bytes::part(std::size_t first, std::size_t bytes) const {
 }
 
 Memory::~Memory() {
+  const std::size_t around = guarded_ ? guard : 0;
   for (const Allocation& allocation : allocations_) {
-    for (std::byte* data : allocation.data) release(data, allocation.bytes);
+    for (std::byte* data : allocation.data) release(data, allocation.bytes, around);
   }
-  for (const LocalArray& local : locals_) release(local.data, local.bytes);
+  for (const LocalArray& local : locals_) release(local.data, local.bytes, around);
 }
 
-std::size_t Memory::allocate(Segment segment, std::size_t bytes) {
+std::byte* Memory::make(int pe, std::size_t bytes, int space) {
+  std::byte* const data = zeroed(bytes, guarded_ ? guard : 0);
+  if (guarded_ && guard > 0) guards_[static_cast<std::size_t>(pe)].push_back({data, bytes, space});
+  return data;
+}
+
+void Memory::drop(int pe, std::byte* data, std::size_t bytes) {
+  std::erase_if(guards_[static_cast<std::size_t>(pe)],
+                [data](const Guard& one) { return one.data == data; });
+  release(data, bytes, guarded_ ? guard : 0);
+}
+
+std::optional<Overrun> Memory::overrun(int pe) {
+  for (const Guard& one : guards_[static_cast<std::size_t>(pe)]) {
+    const auto name = [&] {
+      if (one.space != Bytes::local_space) return this->name(one.space);
+      const auto place = local_place(pe, reinterpret_cast<std::uintptr_t>(one.data));
+      return "local array #" + std::to_string(place.first);
+    };
+    if (const auto at = touched(one.data + one.bytes)) return Overrun{name(), false, *at + 1};
+    if (one.bytes >= huge) continue;
+    if (const auto at = touched(one.data - guard)) return Overrun{name(), true, guard - *at};
+  }
+  return std::nullopt;
+}
+
+std::size_t Memory::allocate(Segment segment, std::size_t bytes, const std::string& name) {
   std::size_t& end = end_[static_cast<int>(segment)];
-  Allocation allocation{segment, end, bytes, true, {}};
+  Allocation allocation{segment, end, bytes, true, name, {}};
+  if (name.empty()) {
+    allocation.name = std::string(segment == Segment::control ? "control" : "payload") +
+                      " allocation #" + std::to_string(numbered_++);
+  }
   end = (end + bytes + gap + alignment - 1) / alignment * alignment;
   if (stores(segment)) {
-    for (int pe = 0; pe < pes_; ++pe) allocation.data.push_back(zeroed(bytes));
+    for (int pe = 0; pe < pes_; ++pe)
+      allocation.data.push_back(make(pe, bytes, static_cast<int>(allocations_.size())));
   }
   by_offset_[static_cast<int>(segment)][allocation.offset] = static_cast<int>(allocations_.size());
   allocations_.push_back(std::move(allocation));
@@ -75,7 +137,9 @@ void Memory::free(Segment segment, std::size_t offset) {
   }
   Allocation& allocation = allocations_[static_cast<std::size_t>(found->second)];
   allocation.live = false;
-  for (std::byte* data : allocation.data) release(data, allocation.bytes);
+  for (std::size_t pe = 0; pe < allocation.data.size(); ++pe) {
+    drop(static_cast<int>(pe), allocation.data[pe], allocation.bytes);
+  }
   allocation.data.clear();
 }
 
@@ -126,7 +190,7 @@ std::byte* Memory::local(int pe, std::size_t bytes) {
     next_fake_ += (bytes + gap + alignment - 1) / alignment * alignment;
     return fake;
   }
-  locals_.push_back({pe, zeroed(bytes), bytes});
+  locals_.push_back({pe, make(pe, bytes, Bytes::local_space), bytes});
   return locals_.back().data;
 }
 
@@ -144,9 +208,7 @@ std::pair<int, std::size_t> Memory::local_place(int pe, std::uintptr_t address) 
 std::string Memory::name(int space) const {
   if (space == Bytes::local_space) return "local memory";
   if (space == Bytes::scratch_space) return "scratch";
-  const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
-  return std::string(allocation.segment == Segment::control ? "control" : "payload") +
-         " allocation #" + std::to_string(space);
+  return allocations_[static_cast<std::size_t>(space)].name;
 }
 
 }  // namespace sym::fiber

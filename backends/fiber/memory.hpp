@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,17 +32,30 @@ struct Bytes {
   Bytes part(std::size_t first, std::size_t bytes) const;
 };
 
+// Bytes next to an allocation that somebody has written.
+struct Overrun {
+  std::string name;          // of the allocation
+  bool before = false;       // its beginning; else behind its end
+  std::size_t distance = 0;  // how far from it, from 1
+};
+
 class Memory {
  public:
   // `payload_storage` false: payload and local memory have addresses but no bytes behind them.
-  Memory(int pes, bool payload_storage) : pes_(pes), payload_storage_(payload_storage) {}
+  // `guarded`: allocations have bytes of a known value around them (large ones: behind them).
+  Memory(int pes, bool payload_storage, bool guarded)
+      : pes_(pes),
+        payload_storage_(payload_storage),
+        guarded_(guarded),
+        guards_(static_cast<std::size_t>(pes)) {}
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
   // Allocates zeroed memory on every PE; returns its offset in the segment. A gap follows each
   // allocation, so that an overrun is out of bounds and not the neighbour's data.
-  std::size_t allocate(Segment segment, std::size_t bytes);
+  // `name`: if it is not the program's own.
+  std::size_t allocate(Segment segment, std::size_t bytes, const std::string& name = "");
   // Throws UsageError unless (segment, offset) is the start of a live allocation.
   void free(Segment segment, std::size_t offset);
 
@@ -57,6 +71,9 @@ class Memory {
   // Which of the PE's local arrays holds the address, in the order of its calls, and the offset in
   // it. (-1, 0): none of them.
   std::pair<int, std::size_t> local_place(int pe, std::uintptr_t address) const;
+  // Whether something has been written around a live allocation or local array of the PE, since the
+  // last time that this was asked. Always nothing where memory is not guarded.
+  std::optional<Overrun> overrun(int pe);
   bool stores(Segment segment) const { return segment == Segment::control || payload_storage_; }
   bool payload_storage() const { return payload_storage_; }
   std::string name(int space) const;
@@ -67,10 +84,22 @@ class Memory {
     std::size_t offset;
     std::size_t bytes;
     bool live;
+    std::string name;
     std::vector<std::byte*> data;  // by PE; null without storage
   };
+  struct Guard {
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+    int space = Bytes::local_space;
+  };
+  std::byte* make(int pe, std::size_t bytes, int space);
+  void drop(int pe, std::byte* data, std::size_t bytes);
+
   int pes_;
   bool payload_storage_;
+  bool guarded_;
+  std::vector<std::vector<Guard>> guards_;  // by PE
+  std::size_t numbered_ = 0;                // allocations that are the program's own
   std::vector<Allocation> allocations_;
   std::map<std::size_t, int> by_offset_[2];  // for each segment
   std::size_t end_[2] = {0, 0};

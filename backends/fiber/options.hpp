@@ -36,7 +36,13 @@ struct Finding {
   std::string why = {};      // why it is wrong
   std::string fix = {};      // what would mend it
   std::vector<Place> places = {};
+  bool ended_run = false;  // nothing of the run came after it
 };
+
+// Of a run, or of all executions of one, so many are kept; and besides them what ended it, and
+// what says how many more there were.
+inline constexpr std::size_t most_findings = 50;
+Finding not_kept(std::size_t more);
 
 struct Statistics {
   std::uint64_t switches = 0;

@@ -18,7 +18,7 @@ Team FiberWorld::team(const std::vector<int>& members) {
 }
 
 std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element,
-                                       std::uint64_t first_value) {
+                                       const Own& own) {
   const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
   engine().host_barrier(host_,
                         std::string(kind) + " of " + std::to_string(count) + " elements of " +
@@ -26,9 +26,11 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
                         true);
   const std::size_t nth = allocations_++;
   if (nth == shared_.allocations.size()) {
-    shared_.allocations.push_back({segment, engine().memory().allocate(segment, count * element)});
+    shared_.allocations.push_back(
+        {segment, engine().memory().allocate(segment, count * element, own.name)});
     // Before any PE returns, as zeroing is.
-    if (first_value != 0) engine().memory().fill(shared_.allocations[nth].offset, first_value);
+    if (own.first_value != 0)
+      engine().memory().fill(shared_.allocations[nth].offset, own.first_value);
   }
   return shared_.allocations[nth].offset;
 }
@@ -37,7 +39,7 @@ void FiberWorld::free_bytes(Segment segment, std::size_t offset) {
   engine().host_barrier(host_, "free of offset " + std::to_string(offset), true);
   if (frees_++ == shared_.frees) {
     ++shared_.frees;
-    engine().memory().free(segment, offset);
+    engine().free(segment, offset);
   }
 }
 
@@ -47,35 +49,41 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   const std::size_t words = slots * static_cast<std::size_t>(n_pes());
   // With `wrap`, 2^64 - 3: the low 48 and 32 bits, which tags and GPUs' flags keep, wrap with it.
   const std::uint64_t epoch = engine().options().wrap ? ~std::uint64_t{2} : 0;
-  const auto table = [&](std::uint64_t first_value) {
+  const std::string name = "channel #" + std::to_string(channels_.size()) + " ";
+  const auto own = [&](const char* part, std::size_t count, std::uint64_t first_value = 0) {
     return Window<std::uint64_t>{
         Segment::control,
-        allocate_bytes(Segment::control, words, sizeof(std::uint64_t), first_value), words};
+        allocate_bytes(Segment::control, count, sizeof(std::uint64_t), {name + part, first_value}),
+        count};
+  };
+  const auto make_tables = [&](Signals& signals, const std::string& part) {
+    signals.words =
+        own((part + " words").c_str(), words, signals.tagged ? tagged_word(epoch, 0) : epoch);
+    signals.sent = own((part + " sent").c_str(), words, epoch);
+    signals.seen = own((part + " seen").c_str(), words, epoch);
+    signals.slots = slots;
+    signals.lanes = n_pes();
   };
   Channel channel;
   channel.blocks = request.blocks;
   // One PE has one lane; lanes == 1 would mean plain counters, and nobody else could signal them.
   channel.barriers.tagged = true;
-  for (Signals* signals : {&channel.barriers, &channel.steps}) {
-    signals->words = table(signals->tagged ? tagged_word(epoch, 0) : epoch);
-    signals->sent = table(epoch);
-    signals->seen = table(epoch);
-    signals->slots = slots;
-    signals->lanes = n_pes();
-  }
-  channel.busy = allocate_control<std::uint64_t>(slots);
+  make_tables(channel.barriers, "barriers");
+  make_tables(channel.steps, "steps");
+  channel.busy = own("busy", slots);
   if (request.packet_bytes > 0) {
     Packets& inbox = channel.inbox;
     // A fibre that stands for several blocks has their inboxes.
     const bool merge = shared_.fibres > 0 && shared_.fibres < request.blocks;
     const int each = merge ? (request.blocks + shared_.fibres - 1) / shared_.fibres : 1;
     inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16 * static_cast<std::size_t>(each);
-    inbox.lanes = channel.barriers;  // the same shape; tables of its own
-    inbox.lanes.words = table(tagged_word(epoch, 0));
-    inbox.lanes.sent = table(epoch);
-    inbox.lanes.seen = table(epoch);
-    inbox.cells =
-        allocate<std::uint64_t>(words * 2 * inbox.message_bytes() / sizeof(std::uint64_t));
+    inbox.lanes.tagged = true;
+    make_tables(inbox.lanes, "inbox");
+    const std::size_t cells = words * 2 * inbox.message_bytes() / sizeof(std::uint64_t);
+    inbox.cells = {
+        Segment::payload,
+        allocate_bytes(Segment::payload, cells, sizeof(std::uint64_t), {name + "inbox cells", 0}),
+        cells};
   }
   channels_.push_back(channel);
   return channel;
@@ -100,7 +108,13 @@ bool FiberWorld::dropped(const char* call) const {
 
 Posts FiberWorld::posts(std::size_t slots) {
   const auto lanes = static_cast<std::size_t>(n_pes());
-  return Posts{allocate_control<std::uint64_t>(slots * lanes), slots, n_pes()};
+  const std::size_t words = slots * lanes;
+  const std::string name = "posts #" + std::to_string(posts_++);
+  return Posts{
+      Window<std::uint64_t>{
+          Segment::control,
+          allocate_bytes(Segment::control, words, sizeof(std::uint64_t), {name, 0}), words},
+      slots, n_pes()};
 }
 
 void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {

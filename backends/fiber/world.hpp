@@ -98,8 +98,13 @@ class FiberWorld {
 
  private:
   Engine& engine() const { return shared_.engine; }
+  // What the world allocates for itself has a name, and a value that its words begin with.
+  struct Own {
+    std::string name;
+    std::uint64_t first_value = 0;
+  };
   std::size_t allocate_bytes(Segment segment, std::size_t count, std::size_t element,
-                             std::uint64_t first_value = 0);
+                             const Own& own = {"", 0});
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
   // Whether a mutation leaves out this call of the host program.
@@ -126,6 +131,7 @@ class FiberWorld {
   int pe_;
   std::size_t allocations_ = 0;
   std::size_t frees_ = 0;
+  std::size_t posts_ = 0;
   std::vector<std::unique_ptr<std::vector<int>>> teams_;
   Streams streams_;
   std::map<int, MutantQueue<FiberQueue>> queues_;

@@ -69,6 +69,102 @@ TEST_F(Faults, StackOverflow) {
   expect_finding(report, "stack-overflow", "STACK OVERFLOW more than the 64 KiB");
 }
 
+// Larger than a guard page or two: without a probe of each page it would step over the guard.
+template <std::size_t bytes>
+[[gnu::noinline]] int wide(int at) {
+  volatile char here[bytes];
+  here[static_cast<std::size_t>(at)] = 1;  // the far end alone
+  return here[static_cast<std::size_t>(at)];
+}
+TEST_F(Faults, AFrameLargerThanTheStack) {
+  expect_finding(run([] { zero = zero + 0 * wide<(160 << 10)>(0); }), "stack-overflow",
+                 "STACK OVERFLOW");
+  expect_finding(run([] { zero = zero + 0 * wide<(8 << 20)>(0); }), "stack-overflow",
+                 "STACK OVERFLOW");
+}
+
+// A byte before or behind an allocation, written by a raw pointer, in `where` of it.
+std::string written_beside(std::ptrdiff_t at, bool local, std::size_t n = 10) {
+  const auto report = check::run_check({}, [=](FiberWorld& world) {
+    const auto unused = world.allocate<char>(10);
+    const auto window = world.allocate<char>(n);
+    const auto own = world.local<char>(n);
+    world.launch({.name = "before"}, [](FiberBlock& block) { block.sync(); });
+    world.launch({.name = "writes"}, [=](FiberBlock& block) {
+      char* const begin = local ? own.data : block.escape(window, Range{0, n});
+      if (block.pe() == 1) begin[at] = 7;
+    });
+    world.synchronize();
+    world.free(unused);
+  });
+  if (report.findings.size() != 1) return "findings:\n" + report.text();
+  EXPECT_EQ(report.findings[0].kind, "overrun");
+  EXPECT_THAT(report.text(), HasSubstr("PE 1 block 0  launch 2 (writes)"));
+  return report.text().substr(0, report.text().find('\n'));
+}
+TEST_F(Faults, BytesBesideAnAllocation) {
+  EXPECT_EQ(written_beside(10, false),
+            "OVERRUN  byte 1 behind the end of payload allocation #1 of PE 1 has been written");
+  EXPECT_EQ(written_beside(-4, false),
+            "OVERRUN  byte 4 before payload allocation #1 of PE 1 has been written");
+  EXPECT_EQ(written_beside(30, true),
+            "OVERRUN  byte 21 behind the end of local array #0 of PE 1 has been written");
+  EXPECT_EQ(written_beside(-1, true),
+            "OVERRUN  byte 1 before local array #0 of PE 1 has been written");
+  EXPECT_EQ(written_beside(std::ptrdiff_t{3} << 20, false, std::size_t{3} << 20),
+            "OVERRUN  byte 1 behind the end of payload allocation #1 of PE 1 has been written");
+  EXPECT_EQ(written_beside(9, false), "findings:\n");
+  EXPECT_EQ(written_beside(0, true), "findings:\n");
+}
+
+// What the host does beside an allocation is seen when it is freed, or when the run ends.
+TEST_F(Faults, BytesBesideAnAllocationThatTheHostHas) {
+  for (const bool frees : {false, true}) {
+    const auto report = check::run_check({}, [=](FiberWorld& world) {
+      const auto window = world.allocate<char>(10);
+      const auto own = world.local<char>(10);
+      if (world.pe() == 1) own.data[10] = 7;
+      if (frees) world.free(window);
+    });
+    ASSERT_EQ(report.findings.size(), 1U) << report.text();
+    EXPECT_EQ(report.findings[0].kind, "overrun");
+    EXPECT_THAT(report.text(), HasSubstr("local array #0 of PE 1"));
+  }
+}
+
+// exit() in the middle of a run would be a success that has checked nothing.
+TEST(Exit, IsAFailureWithItsPlace) {
+  const auto leaves = [](void (*leave)(int)) { return [leave] { leave(0); }; };
+  EXPECT_EXIT(run(leaves(std::exit)), testing::ExitedWithCode(1),
+              "EXIT the program called exit.*\n.*PE 1 block 1  launch 1 .faulty.  sync at ");
+  EXPECT_EXIT(run(leaves(std::quick_exit)), testing::ExitedWithCode(1), "EXIT the program called");
+  EXPECT_EXIT(check::run_check({}, [](FiberWorld&) { std::exit(0); }), testing::ExitedWithCode(1),
+              "EXIT .*\n.*PE 0 host");
+  EXPECT_EXIT((run([] {}), std::exit(0)), testing::ExitedWithCode(0),
+              "");  // after a run it is none
+}
+
+// Findings beyond the most that are kept are counted, and what ends the run is always there.
+TEST(Findings, TheLastIsNeverLost) {
+  const auto report = check::run_check({}, [](FiberWorld& world) {
+    Signals never;
+    never.words = world.allocate_control<std::uint64_t>(1);
+    never.slots = 1;
+    const auto x = world.allocate<int>(60);
+    world.launch({.name = "many", .blocks = 2}, [=](FiberBlock& block) {
+      for (std::size_t i = 0; i < 60; ++i) {
+        const Site site{"many.cpp", static_cast<int>(i + 1)};
+        block.put_value(x, i, block.index(), 0, site);
+      }
+      block.wait_until(never, 0, std::uint64_t{1});
+    });
+  });
+  ASSERT_EQ(report.findings.size(), most_findings + 2) << report.text();
+  EXPECT_EQ(report.findings[most_findings].kind, "deadlock");
+  EXPECT_EQ(report.findings.back().kind, "not-kept");
+  EXPECT_THAT(report.findings.back().text, HasSubstr("NOT KEPT 10 more findings"));
+}
+
 TEST_F(Faults, RawPointers) {
   const auto wild = [] { *reinterpret_cast<volatile int*>(std::uintptr_t{64}) = 1; };
   expect_finding(run(wild), "bad-pointer", "BAD POINTER");
