@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -136,26 +137,66 @@ std::vector<CheckOptions> usual_schedules(const CheckOptions& base, std::uint64_
   return all;
 }
 
-CheckReport check_program(const CheckOptions& options, const Program& program) {
-  std::vector<fiber::Finding> thrown;
-  const auto add = [&thrown](int pe, const std::string& what) {
-    thrown.push_back({"exception", "EXCEPTION on PE " + std::to_string(pe) + ": " + what});
+namespace {
+
+// What host programs have thrown: each text once, with its PEs.
+class Thrown {
+ public:
+  explicit Thrown(int pes) : pes_(pes) {}
+  void add(int pe, const std::string& what) {
+    const auto same =
+        std::find_if(all_.begin(), all_.end(), [&](const One& one) { return one.what == what; });
+    One& one = same == all_.end() ? all_.emplace_back(One{what, {}}) : *same;
+    one.pes.insert(pe);
+  }
+  bool empty() const { return all_.empty(); }
+  std::vector<fiber::Finding> findings() const {
+    std::vector<fiber::Finding> all;
+    for (const One& one : all_) {
+      all.push_back({"exception", "EXCEPTION on " + who(one.pes) + ": " + one.what});
+    }
+    return all;
+  }
+
+ private:
+  struct One {
+    std::string what;
+    std::set<int> pes;
   };
+  std::string who(const std::set<int>& pes) const {
+    if (pes.size() == 1) return "PE " + std::to_string(*pes.begin());
+    if (static_cast<int>(pes.size()) == pes_) return "all " + std::to_string(pes_) + " PEs";
+    std::string text;
+    for (const int pe : pes) text += (text.empty() ? "PEs " : ", ") + std::to_string(pe);
+    return text;
+  }
+  int pes_;
+  std::vector<One> all_;
+};
+
+}  // namespace
+
+CheckReport check_program(const CheckOptions& options, const Program& program) {
+  Thrown thrown(options.pes);
   CheckReport report = run_check(options, [&](fiber::FiberWorld& world) {
     try {
       program(world);
       world.synchronize();  // it may throw what failed in a launch
     } catch (const std::exception& error) {
-      add(world.pe(), error.what());
+      thrown.add(world.pe(), error.what());
     } catch (...) {
-      add(world.pe(), "something that is no std::exception");
+      thrown.add(world.pe(), "something that is no std::exception");
     }
   });
   if (thrown.empty()) return report;
-  for (fiber::Finding& finding : report.findings) {
-    if (finding.kind != "deadlock") thrown.push_back(std::move(finding));
-  }
-  report.findings = std::move(thrown);
+  // Races come first: they may well be why. Then what was thrown, and then what ended the run; but
+  // that others wait for who has thrown is no finding.
+  std::vector<fiber::Finding>& findings = report.findings;
+  std::erase_if(findings, [](const auto& finding) { return finding.kind == "deadlock"; });
+  const auto ends = std::stable_partition(findings.begin(), findings.end(),
+                                          [](const auto& finding) { return !finding.ended_run; });
+  const std::vector<fiber::Finding> exceptions = thrown.findings();
+  findings.insert(ends, exceptions.begin(), exceptions.end());
   return report;
 }
 

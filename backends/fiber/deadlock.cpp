@@ -201,8 +201,26 @@ bool Deadlock::in_ring(const Waiting& waiting) const {
   return !decided && std::find(cycle_.begin(), cycle_.end(), waiting.agent) != cycle_.end();
 }
 
+// Who brings a counter that nobody has signalled is a guess: the signal may be missing altogether.
+std::string Deadlock::guessed() const {
+  for (std::size_t i = 0; i < cycle_.size(); ++i) {
+    const Agent* const next = cycle_[(i + 1) % cycle_.size()];
+    for (const Need& need : all_[index_.at(cycle_[i])].needs) {
+      const bool guess = need.word != nullptr && need.word->history.id.lane < 0 &&
+                         need.word->history.updates.empty() &&
+                         std::find(need.from.begin(), need.from.end(), next) != need.from.end();
+      if (guess) {
+        return "; nobody has ever signalled " + slot_of(need.word->history.id) + " of PE " +
+               std::to_string(need.word->history.id.pe) +
+               ", so its signal may be missing altogether";
+      }
+    }
+  }
+  return "";
+}
+
 std::string Deadlock::reason(const Waiting& root) const {
-  if (in_ring(root)) return ring();
+  if (in_ring(root)) return ring() + guessed();
   if (root.needs.empty()) return brief(*root.agent) + " waits";
   const Need& need = root.needs[root.root];
   return need.why.empty() ? brief(*root.agent) + " waits for what waits itself" : need.why;

@@ -76,6 +76,7 @@ class Deadlock {
 
   // deadlock.cpp: the graph, and the text.
   void find_cycle();
+  std::string guessed() const;
   std::vector<const Agent*> way_back(const Agent& start) const;
   const Waiting& root() const;
   std::string text(const Waiting& waiting) const;

@@ -53,7 +53,8 @@ TEST(ExpectClean, FailsForARaceADeadlockAndAnException) {
                           "under worst, seed 1, 2 PEs");
 }
 
-// Data that is wrong because of a race: both are told, and not that the other PE waits.
+// Data that is wrong because of a race: both are told, the race first, and not that the other PE
+// waits.
 void wrong_by_a_race(FiberWorld& world) {
   exchange(world, false);
   world.synchronize();
@@ -63,8 +64,26 @@ void wrong_by_a_race(FiberWorld& world) {
 TEST(CheckProgram, ToldBesideWhatWasThrown) {
   const CheckReport report = check_program(CheckOptions{}, wrong_by_a_race);
   ASSERT_EQ(report.findings.size(), 2U) << report.text();
-  EXPECT_EQ(report.findings[0].text, "EXCEPTION on PE 1: wrong row");
-  EXPECT_EQ(report.findings[1].kind, "race");
+  EXPECT_EQ(report.findings[0].kind, "race");
+  EXPECT_EQ(report.findings[1].text, "EXCEPTION on PE 1: wrong row");
+}
+
+// What all PEs throw is told once.
+TEST(CheckProgram, TellsOnceWhatSeveralHaveThrown) {
+  CheckOptions options;
+  options.pes = 3;
+  for (const char* schedule : {"worst", "exhaustive"}) {
+    options.schedule = schedule;
+    const CheckReport report = check_program(options, [](FiberWorld& world) {
+      if (world.pe() != 1) throw Failure("two of three");
+      throw Failure("the third");
+    });
+    ASSERT_EQ(report.findings.size(), 2U) << report.text();
+    EXPECT_THAT(report.text(), HasSubstr("EXCEPTION on PEs 0, 2: two of three"));
+    EXPECT_THAT(report.text(), HasSubstr("EXCEPTION on PE 1: the third"));
+    const CheckReport all = check_program(options, [](FiberWorld&) { throw Failure("bad size"); });
+    EXPECT_EQ(all.text(), "EXCEPTION on all 3 PEs: bad size\n");
+  }
 }
 
 TEST(ExpectClean, EachFindingFailsAtItsOwnLine) {

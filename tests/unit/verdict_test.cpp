@@ -227,6 +227,23 @@ TEST(Verdict, CycleIsPrintedAsARing) {
   EXPECT_EQ(finding.verdict, "cycle");
   EXPECT_THAT(finding.why, HasSubstr("PE 0 block 0 wait(slot 0 lane 2) <- PE 2 block 0 wait"));
   EXPECT_EQ(finding.places.size(), 3U);
+  EXPECT_THAT(finding.why, testing::Not(HasSubstr("nobody has ever")));
+}
+
+// It looks the same as a cycle of signals that are all there.
+TEST(Verdict, CycleThatMayBeAMissingSignal) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    const Group group{world.channel({1}), world.team()};
+    launch(world, [=](FiberBlock& block) {
+      if (block.pe() == 0) block.wait_until(signals, 0, std::uint64_t{1});
+      barrier(block, group);
+    });
+  });
+  EXPECT_EQ(finding.verdict, "cycle");
+  EXPECT_THAT(finding.why,
+              HasSubstr("; nobody has ever signalled slot 0 of PE 0, so its signal may "
+                        "be missing altogether"));
 }
 
 TEST(Verdict, CycleThroughTheHosts) {
