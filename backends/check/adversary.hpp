@@ -27,6 +27,10 @@ struct Knobs {
 // for a name that none has.
 Knobs knobs_of(const std::vector<std::string>& names);
 
+// Whether the agent has looked in vain so often that all others are to go first, wherever it stands
+// now: asked when it is ready. If so, it begins to count anew.
+bool lets_others_on(fiber::Agent& agent);
+
 // In order: every transfer happens when it is issued, agents take turns.
 std::unique_ptr<fiber::Policy> make_fifo();
 // The worst legal order, as far as it is known without search; deterministic.

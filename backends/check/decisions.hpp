@@ -25,13 +25,9 @@ namespace sym::check {
 struct Event {
   fiber::Agent* agent = nullptr;  // either it resumes
   fiber::Transfer* transfer = nullptr;
-  std::int64_t priority = 0;  // the chooser's business
-  // Who does it: an agent, or a channel: the transfers of an agent to a PE. The PE is -1 for
-  // agents.
-  std::pair<int, int> actor() const {
-    if (agent != nullptr) return {agent->id, -1};
-    return {transfer->issuer->id, transfer->target()};
-  }
+  // The chooser's business.
+  std::size_t actor = 0;
+  std::int64_t priority = 0;
 };
 
 class Chooser {
@@ -88,9 +84,11 @@ std::unique_ptr<Chooser> choose_as(std::vector<std::uint32_t> decisions, bool ex
 // Guarantees of Finding Bugs" (ASPLOS 2010). Actors have random priorities and the highest one goes
 // on; at depth - 1 random steps of `steps` it falls below all others. A bug of that depth is found
 // with a probability of at least 1 / (n k^(depth - 1)), for n actors and k steps.
-// Actors are agents and channels. Within a channel chance decides, and so it does about parts of a
-// payload; neither is in the bound. Who polls in vain loses its priority, or nobody else would go
-// on.
+// Actors are agents, and chains of transfers: of those from an agent to a PE that no fence orders
+// each is a chain of its own, which goes on with those behind the next fence or quiet; a put_signal
+// is in one chain. About parts of a payload chance decides, and that is not in the bound.
+// Who polls in vain falls below all others, or nobody else would go on: a yield. So does, in a run
+// that is longer than `steps`, who goes on for long.
 class Pct : public Chooser {
  public:
   Pct(std::uint64_t seed, int depth, std::uint64_t steps);
@@ -103,8 +101,9 @@ class Pct : public Chooser {
 
  private:
   struct State;
+  std::size_t actor_of(const Event& event);
   std::size_t highest(fiber::Engine& engine, const std::vector<Event>& events);
-  void lower(std::vector<Event>& events, std::pair<int, int> actor, std::int64_t priority);
+  void lower(std::vector<Event>& events, std::size_t actor, std::int64_t priority);
   std::unique_ptr<State> state_;
 };
 

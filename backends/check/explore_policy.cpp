@@ -1,6 +1,9 @@
 #include "backends/check/explore_policy.hpp"
 
 #include <algorithm>
+#include <tuple>
+
+#include "backends/check/adversary.hpp"
 
 namespace sym::check {
 
@@ -19,9 +22,12 @@ bool is_payload(const Transfer& transfer) {
 }
 }  // namespace
 
-void ExplorePolicy::ready(Engine&, Agent& agent) { ready_[&agent] = false; }
+void ExplorePolicy::ready(Engine&, Agent& agent) {
+  // Local events come first anyhow.
+  ready_[&agent] = {false, !is_local(agent, false) && lets_others_on(agent)};
+}
 void ExplorePolicy::woken(Engine&, Agent& agent) {
-  ready_[&agent] = true;
+  ready_[&agent] = {true, false};
   recorder_.woken(agent);
 }
 
@@ -83,12 +89,14 @@ void ExplorePolicy::add(const Transfer& transfer, const Possible& possible, std:
 void ExplorePolicy::gather(const Engine& engine) {
   candidates_.clear();
   possible_.clear();
-  for (const auto& [agent, woken] : ready_) {
+  const bool in_vain = engine.fruitless_steps() > patience;
+  for (const auto& [agent, how] : ready_) {
     Candidate candidate;
     candidate.key = {false, agent->pe, agent->stream, agent->block, agent->queue >= 0, 0, 0};
     candidate.process = search_.process(candidate.key);
-    candidate.local = is_local(*agent, woken);
+    candidate.local = is_local(*agent, how.woken);
     candidate.agent = true;
+    candidate.yields = how.yields || (in_vain && search_.has_turn(candidate.process));
     candidates_.push_back(candidate);
     possible_[candidate.key] = {What::resume, agent, nullptr, 0, 0};
   }
@@ -147,6 +155,19 @@ void ExplorePolicy::happen(Engine& engine, const Possible& possible) {
   ++events_;
 }
 
+// What is under way, oldest first; then agents, in turn.
+std::size_t ExplorePolicy::fair_choice() {
+  const auto after = [&](const Candidate& one) {
+    return std::make_tuple(one.agent, one.agent && one.key <= last_key_,
+                           one.agent ? one.key : ProcessKey{});
+  };
+  const auto first = std::min_element(
+      candidates_.begin(), candidates_.end(),
+      [&](const Candidate& one, const Candidate& other) { return after(one) < after(other); });
+  if (first->agent) last_key_ = first->key;
+  return static_cast<std::size_t>(first - candidates_.begin());
+}
+
 bool ExplorePolicy::next(Engine& engine) {
   if (events_ >= limits_.events) {
     cut_off_ = true;
@@ -156,10 +177,10 @@ bool ExplorePolicy::next(Engine& engine) {
   gather(engine);
   if (candidates_.empty()) return false;
   std::optional<std::size_t> chosen;
-  if (!redundant_) chosen = search_.choose(candidates_, engine.fruitless_steps() > patience);
+  if (!redundant_) chosen = search_.choose(candidates_);
   redundant_ = !chosen;
-  // To its end all the same, everybody in turn: what the program holds is given back in order.
-  const std::size_t at = chosen.value_or(static_cast<std::size_t>(events_) % candidates_.size());
+  // To its end all the same, fairly: what the program holds is given back in order.
+  const std::size_t at = chosen ? *chosen : fair_choice();
   const Possible what = possible_.at(candidates_[at].key);
   happen(engine, what);
   if (!redundant_) {

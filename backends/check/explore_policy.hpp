@@ -49,18 +49,24 @@ class ExplorePolicy : public fiber::Policy {
   void gather(const fiber::Engine& engine);
   void add(const fiber::Transfer& transfer, const Possible& possible, std::size_t piece);
   bool is_local(const fiber::Agent& agent, bool woken) const;
+  std::size_t fair_choice();
   void happen(fiber::Engine& engine, const Possible& possible);
   void move(fiber::Engine& engine, const Possible& possible);
 
   Search& search_;
   Recorder& recorder_;
   ExploreLimits limits_;
-  std::map<fiber::Agent*, bool> ready_;  // whether its next event ends a wait
+  struct Ready {
+    bool woken = false;   // its next event ends a wait
+    bool yields = false;  // it has looked in vain, and lets others on
+  };
+  std::map<fiber::Agent*, Ready> ready_;
   std::vector<Moving> moving_;
   std::vector<Candidate> candidates_;
   std::map<ProcessKey, Possible> possible_;
   std::uint64_t events_ = 0;
   bool redundant_ = false;
+  ProcessKey last_key_;  // since then: whose turn was the last
   bool cut_off_ = false;
 };
 

@@ -20,6 +20,7 @@ void Search::follow(std::vector<std::uint32_t> decisions, bool exact) {
 void Search::begin() {
   depth_ = 0;
   agent_ = -1;
+  turn_ = {};
   switches_ = 0;
 }
 
@@ -28,12 +29,13 @@ bool Search::contains(const std::vector<Asleep>& asleep, int process) {
                      [&](const Asleep& one) { return one.process == process; });
 }
 
-// Local events, whose turn it is, other agents, transfers: who polls goes on until what it polls
-// for has to come. By names, so that it is the same in another run of the program.
-void Search::order(std::vector<Candidate>& candidates, bool polling) const {
+// Local events, whose turn it is, other agents, transfers; then those who have looked in vain, in
+// turn. By names, so that it is the same in another run of the program.
+void Search::order(std::vector<Candidate>& candidates) const {
   const auto rank = [&](const Candidate& one) {
     if (one.local) return 0;
-    if (one.process == agent_) return polling ? 4 : 1;
+    if (one.yields) return one.key <= turn_ ? 5 : 4;
+    if (one.process == agent_) return 1;
     return one.agent ? 2 : 3;
   };
   std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
@@ -43,8 +45,9 @@ void Search::order(std::vector<Candidate>& candidates, bool polling) const {
 
 bool Search::is_switch(const Node& node, const Candidate& candidate) const {
   if (!candidate.agent || candidate.local || candidate.process == node.agent) return false;
-  return std::any_of(node.candidates.begin(), node.candidates.end(),
-                     [&](const Candidate& other) { return other.process == node.agent; });
+  return std::any_of(node.candidates.begin(), node.candidates.end(), [&](const Candidate& other) {
+    return other.process == node.agent && !other.yields;
+  });
 }
 
 bool Search::allowed(const Node& node, const Candidate& candidate) {
@@ -69,8 +72,8 @@ Search::Node Search::make_node(const std::vector<Candidate>& candidates) {
   return node;
 }
 
-std::optional<std::size_t> Search::choose(std::vector<Candidate>& candidates, bool polling) {
-  order(candidates, polling);
+std::optional<std::size_t> Search::choose(std::vector<Candidate>& candidates) {
+  order(candidates);
   if (depth_ < nodes_.size()) {
     const Node& node = nodes_[depth_];
     const int process = node.candidates[node.chosen].process;
@@ -117,6 +120,7 @@ void Search::happened(Footprint touched, std::vector<std::size_t> after, bool en
   if (chosen.agent && !chosen.local) {
     switches_ = node.switches + (is_switch(node, chosen) ? 1 : 0);
     agent_ = chosen.process;
+    turn_ = chosen.key;
   }
   if (depth_ == trace_.size()) {
     touched.all = ended_run;

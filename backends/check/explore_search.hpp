@@ -36,6 +36,7 @@ struct Candidate {
   int process = 0;
   bool local = false;  // it conflicts with nothing: the others may as well come after it
   bool agent = false;
+  bool yields = false;  // an agent that looks in vain: it comes last, and who goes before is free
 };
 
 class Search {
@@ -53,8 +54,7 @@ class Search {
   void begin();
   // The place in `candidates` of what happens next; puts them in order, the default choice first.
   // None: whatever could happen has been seen in other executions, so the rest does not matter.
-  // `polling`: agents have looked in vain for long, so transfers come first.
-  std::optional<std::size_t> choose(std::vector<Candidate>& candidates, bool polling);
+  std::optional<std::size_t> choose(std::vector<Candidate>& candidates);
   // What was chosen has happened; `ended_run`: and nothing else can.
   void happened(Footprint touched, std::vector<std::size_t> after, bool ended_run);
   // Moves on to the next execution; false if there is none.
@@ -62,6 +62,7 @@ class Search {
 
   int process(const ProcessKey& key);
   std::size_t depth() const { return depth_; }
+  bool has_turn(int process) const { return process == agent_; }
   // Whether the bound has kept something out.
   bool cut() const { return cut_; }
   // The choices of this execution, each as a place in the order of choose, where there was one.
@@ -83,7 +84,7 @@ class Search {
     int switches = 0;
   };
   Node make_node(const std::vector<Candidate>& candidates);
-  void order(std::vector<Candidate>& candidates, bool polling) const;
+  void order(std::vector<Candidate>& candidates) const;
   bool is_switch(const Node& node, const Candidate& candidate) const;
   bool allowed(const Node& node, const Candidate& candidate);
   std::optional<std::size_t> first_awake(const Node& node);
@@ -103,7 +104,8 @@ class Search {
   std::vector<Node> nodes_;
   Trace trace_;
   std::size_t depth_ = 0;
-  int agent_ = -1;  // whose turn it is
+  int agent_ = -1;   // whose turn it is
+  ProcessKey turn_;  // ... by name
   int switches_ = 0;
 };
 

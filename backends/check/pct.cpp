@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 
+#include "backends/check/adversary.hpp"
 #include "backends/check/decisions.hpp"
 
 namespace sym::check {
@@ -9,8 +11,13 @@ namespace sym::check {
 using fiber::Engine;
 
 namespace {
-constexpr std::uint64_t patience = 64;  // steps in vain after which a poller loses its priority
-}
+constexpr std::uint64_t patience = 64;      // steps in vain after which a poller loses its priority
+constexpr std::uint64_t turn_steps = 1024;  // once a run is too long for any promise
+
+// (agent, PE, packets and gets, place in the order of issue since what orders them); the PE is -1
+// for the agent itself.
+using Name = std::tuple<int, int, bool, std::uint64_t>;
+}  // namespace
 
 struct Pct::State {
   explicit State(std::uint64_t seed) : random(seed) {}
@@ -20,8 +27,17 @@ struct Pct::State {
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
   std::size_t next_change = 0;
   std::uint64_t step = 0;
+  std::uint64_t steps = 0;  // of a run, as it was thought
+  // Of the transfers of an agent to a PE: how many chains there are since the last fence or quiet.
+  struct Issued {
+    std::uint64_t fences = 0, quiets = 0;
+    std::uint64_t chains = 0;
+  };
+  std::map<std::tuple<int, int, bool>, Issued> issued;
+  std::map<int, std::uint64_t> quiets;  // by agent
+  std::map<Name, std::size_t> actors;
   // At first above 0, at random. Polling in vain gives what is below all.
-  std::map<std::pair<int, int>, std::int64_t> priorities;
+  std::vector<std::int64_t> priorities;
   std::int64_t lowest = 0;
   std::unique_ptr<Chooser> details;
 };
@@ -29,6 +45,7 @@ struct Pct::State {
 Pct::Pct(std::uint64_t seed, int depth, std::uint64_t steps)
     : state_(std::make_unique<State>(seed)) {
   State& state = *state_;
+  state.steps = steps;
   for (int change = 1; change < depth; ++change) {
     state.changes.emplace_back(1 + state.random() % std::max<std::uint64_t>(steps, 1), -change);
   }
@@ -41,13 +58,37 @@ Pct::~Pct() = default;
 
 std::size_t Pct::actors() const { return state_->priorities.size(); }
 
-void Pct::listed(Event& event) {
-  const auto [found, added] = state_->priorities.try_emplace(event.actor(), 0);
-  if (added) found->second = 1 + static_cast<std::int64_t>(state_->random() >> 2);
-  event.priority = found->second;
+std::size_t Pct::actor_of(const Event& event) {
+  State& state = *state_;
+  Name name;
+  if (event.agent != nullptr) {
+    name = {event.agent->id, -1, false, 0};
+    if (event.agent->step.verb == fiber::Verb::quiet) ++state.quiets[event.agent->id];
+  } else {
+    const fiber::Transfer& transfer = *event.transfer;
+    const int agent = transfer.issuer->id;
+    const bool fenced = transfer.kind != fiber::Transfer::Kind::get && !transfer.packet;
+    State::Issued& issued = state.issued[{agent, transfer.target(), fenced}];
+    const std::uint64_t quiets = state.quiets[agent];
+    const std::uint64_t fences = fenced ? transfer.fence_epoch : 0;
+    if (issued.fences != fences || issued.quiets != quiets) issued = {fences, quiets, 0};
+    if (transfer.payload == nullptr) ++issued.chains;  // else it follows what was issued just now
+    name = {agent, transfer.target(), fenced, issued.chains};
+  }
+  const auto [found, added] = state.actors.try_emplace(name, state.priorities.size());
+  if (added) state.priorities.push_back(1 + static_cast<std::int64_t>(state.random() >> 2));
+  return found->second;
 }
 
-// Events of one channel have one priority: each of them with equal chance.
+void Pct::listed(Event& event) {
+  State& state = *state_;
+  event.actor = actor_of(event);
+  const bool yields = event.agent != nullptr && lets_others_on(*event.agent);
+  if (yields) state.priorities[event.actor] = --state.lowest;
+  event.priority = state.priorities[event.actor];
+}
+
+// Of a chain one event at most may come next; should two actors be equal, chance decides.
 std::size_t Pct::highest(Engine& engine, const std::vector<Event>& events) {
   std::size_t best = 0;
   std::uint64_t equal = 0;
@@ -65,10 +106,10 @@ std::size_t Pct::highest(Engine& engine, const std::vector<Event>& events) {
   return best;
 }
 
-void Pct::lower(std::vector<Event>& events, std::pair<int, int> actor, std::int64_t priority) {
+void Pct::lower(std::vector<Event>& events, std::size_t actor, std::int64_t priority) {
   state_->priorities[actor] = priority;
   for (Event& event : events) {
-    if (event.actor() == actor) event.priority = priority;
+    if (event.actor == actor) event.priority = priority;
   }
 }
 
@@ -78,11 +119,12 @@ std::size_t Pct::event(Engine& engine, std::vector<Event>& events) {
   std::size_t chosen = highest(engine, events);
   while (state.next_change < state.changes.size() &&
          state.step >= state.changes[state.next_change].first) {
-    lower(events, events[chosen].actor(), state.changes[state.next_change++].second);
+    lower(events, events[chosen].actor, state.changes[state.next_change++].second);
     chosen = highest(engine, events);
   }
-  if (engine.fruitless_steps() >= patience && events[chosen].agent != nullptr) {
-    lower(events, events[chosen].actor(), --state.lowest);
+  const bool too_long = state.step > state.steps && state.step % turn_steps == 0;
+  if ((too_long || engine.fruitless_steps() >= patience) && events[chosen].agent != nullptr) {
+    lower(events, events[chosen].actor, --state.lowest);
     chosen = highest(engine, events);
   }
   return chosen;

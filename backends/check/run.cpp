@@ -70,10 +70,10 @@ CheckReport report_of(fiber::Engine& engine, const RaceDetector& detector) {
 }
 
 PctBound bound_of(const Pct& pct, const CheckOptions& options, std::uint64_t steps) {
-  PctBound bound{pct.actors(), options.pct_steps, options.pct_depth, 0};
+  PctBound bound{pct.actors(), options.pct_steps, options.pct_depth, steps > options.pct_steps, 0};
   const auto k = static_cast<double>(options.pct_steps);
   const auto n = static_cast<double>(std::max<std::size_t>(pct.actors(), 1));
-  if (steps <= options.pct_steps) bound.bound = 1 / (n * std::pow(k, options.pct_depth - 1));
+  if (!bound.longer) bound.bound = 1 / (n * std::pow(k, options.pct_depth - 1));
   return bound;
 }
 
@@ -152,7 +152,9 @@ CheckReport run_check(const CheckOptions& options,
                      nearest_name(options.schedule, names) +
                      "' (worst, random, pct, exhaustive and fifo are there)");
   }
-  if (options.pct_depth < 1) throw UsageError("pct: a depth is at least 1");
+  if (options.pct_depth < 1 || options.pct_depth > most_depth) {
+    throw UsageError("pct: a depth is at least 1 and at most " + std::to_string(most_depth));
+  }
   if (options.schedule == "exhaustive") return explore(options, program);
   const bool chooses = options.decisions.empty() && options.exact_replay;
   if (options.schedule != "pct" || options.pct_steps > 0 || !chooses) {

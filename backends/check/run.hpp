@@ -11,7 +11,8 @@
 
 namespace sym::check {
 
-inline constexpr int most_pes = 4096;  // of a run
+inline constexpr int most_pes = 4096;    // of a run
+inline constexpr int most_depth = 1000;  // of pct
 
 struct CheckOptions {
   int pes = 2;
@@ -19,7 +20,8 @@ struct CheckOptions {
   std::uint64_t seed = 1;
   Knobs knobs = {};
   bool detect_races = true;
-  int pct_depth = 2;            // pct: bugs of this depth are found with the stated probability
+  // pct: bugs of this depth, at most most_depth, are found with the stated probability.
+  int pct_depth = 2;
   std::uint64_t pct_steps = 0;  // pct: how long a run is at most; 0: found by running once more
   int bound = -1;               // exhaustive: preemptions at most; -1: no bound
   // Budgets of a run, or of all executions of exhaustive: steps (each is an agent that goes on to
@@ -47,13 +49,14 @@ struct CheckOptions {
 };
 
 // What pct promises: this run finds a bug of depth `depth`, if there is one, with a probability of
-// `bound` = 1 / (actors x steps^(depth - 1)) at least. Actors: agents, and channels from an agent
-// to a PE.
+// `bound` = 1 / (actors x steps^(depth - 1)) at least. Actors: agents, and chains of transfers from
+// an agent to a PE that fences and quiets order (backends/check/decisions.hpp).
 struct PctBound {
   std::size_t actors = 0;
   std::uint64_t steps = 0;
   int depth = 0;
-  double bound = 0;  // 0, no promise: the run had more steps than it was thought to
+  bool longer = false;  // the run had more steps than it was thought to, and promises nothing
+  double bound = 0;     // then 0
 };
 
 struct CheckReport {

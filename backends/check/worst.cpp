@@ -1,8 +1,12 @@
 // The `worst` schedule. Agents run while any can; low PEs first, up to two launches ahead. When
 // none can run, the one furthest ahead is helped by the fewest, latest deliveries that unblock it.
-// Who polls in vain for long lets others on, and gets a delivery: it would never block.
+//
+// It is fair, or correct programs that poll would not end. Who has looked in vain lets all others
+// on; when none but such can run, they look in turn, and after each round something arrives, now
+// and then the oldest. Loops in which nobody can see a poll are turned down by how long they run.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "backends/check/adversary.hpp"
 
@@ -16,8 +20,10 @@ using fiber::Transfer;
 namespace {
 
 constexpr std::size_t granule_bytes = 8;
-constexpr int most_ahead = 2;            // launches
-constexpr std::uint64_t patience = 256;  // steps in vain
+constexpr int most_ahead = 2;                                 // launches
+constexpr std::uint64_t patience = 256;                       // steps in vain
+constexpr std::uint64_t turn_steps = std::uint64_t{1} << 14;  // of an agent, before it is behind
+constexpr int looks_a_turn = 16;  // after so many in vain the oldest transfer arrives
 
 class Worst : public Policy {
  public:
@@ -45,21 +51,41 @@ class Worst : public Policy {
   }
 
   bool next(Engine& engine) override {
-    if (engine.fruitless_steps() >= patience) return poll(engine);
+    if (std::exchange(overdue_, false) && deliver_oldest(engine)) return true;
+    const bool all_look = engine.fruitless_steps() >= patience;
+    if (all_look || (ready_.empty() && !lookers_.empty())) return poll(engine, all_look);
     if (Agent* agent = choose(engine)) {
-      engine.resume(*agent);
+      resume(engine, *agent);
       return true;
     }
     return help(engine);
   }
 
  private:
-  using Key =
-      std::tuple<std::int64_t, int, int>;  // PE, block, agent: who is furthest ahead comes first
+  // Turns that are over, PE, block, agent: who is furthest ahead comes first.
+  using Key = std::tuple<std::int64_t, int, int, int>;
   Key key(const Agent& agent) {
-    return knobs_.skew ? Key{agent.pe, agent.block, agent.id} : Key{++turn_, 0, agent.id};
+    if (!knobs_.skew) return {++turn_, 0, 0, agent.id};
+    return {static_cast<std::int64_t>(steps_of(agent) / turn_steps), agent.pe, agent.block,
+            agent.id};
   }
-  void add(Agent& agent) { ready_.insert({key(agent), &agent}); }
+  void add(Agent& agent) {
+    if (lets_others_on(agent)) {
+      lookers_.insert({agent.id, &agent});
+    } else {
+      ready_.insert({key(agent), &agent});
+    }
+  }
+
+  std::uint64_t& steps_of(const Agent& agent) {
+    const auto at = static_cast<std::size_t>(agent.id);
+    if (at >= steps_.size()) steps_.resize(at + 1);
+    return steps_[at];
+  }
+  void resume(Engine& engine, Agent& agent) {
+    overdue_ = ++steps_of(agent) % turn_steps == 0;
+    engine.resume(agent);
+  }
 
   // The first ready agent whose PE is not too far ahead of the slowest.
   Agent* choose(const Engine& engine) {
@@ -79,21 +105,24 @@ class Worst : public Policy {
     return agent;
   }
 
-  // Everybody looks once, in turn, and then something arrives.
-  bool poll(Engine& engine) {
-    if (polled_ >= ready_.size() || ready_.empty()) {
+  // Everybody looks once, in turn, and then something arrives. `all`: not only those who have
+  // looked in vain before.
+  bool poll(Engine& engine, bool all) {
+    if (polled_ >= lookers_.size() + (all ? ready_.size() : 0)) {
       polled_ = 0;
       if (help(engine)) return true;
     }
-    if (ready_.empty()) return false;
+    Agent* agent = all ? next_of(ready_) : nullptr;
+    if (Agent* looker = next_of(lookers_); looker != nullptr) {
+      if (agent == nullptr || turn_of(*looker) < turn_of(*agent)) agent = looker;
+    }
+    if (agent == nullptr) return false;
     ++polled_;
-    const auto chosen = std::min_element(ready_.begin(), ready_.end(), [&](auto& one, auto& other) {
-      return turn_of(*one.second) < turn_of(*other.second);
-    });
-    Agent* agent = chosen->second;
+    ++looks_;
     last_polled_ = agent->id;
-    ready_.erase(chosen);
-    engine.resume(*agent);
+    std::erase_if(ready_, [&](const auto& entry) { return entry.second == agent; });
+    lookers_.erase({agent->id, agent});
+    resume(engine, *agent);
     return true;
   }
 
@@ -101,9 +130,24 @@ class Worst : public Policy {
   std::pair<bool, int> turn_of(const Agent& agent) const {
     return {agent.id <= last_polled_, agent.id};
   }
+  template <class Agents>
+  Agent* next_of(const Agents& agents) const {
+    const auto first = std::min_element(agents.begin(), agents.end(), [&](auto& one, auto& other) {
+      return turn_of(*one.second) < turn_of(*other.second);
+    });
+    return first == agents.end() ? nullptr : first->second;
+  }
+
+  bool deliver_oldest(Engine& engine) {
+    if (pending_.empty()) return false;
+    looks_ = 0;
+    deliver(engine, first_needed(engine, *pending_.begin()->second));
+    return true;
+  }
 
   // The same agent until it runs again: it gets ahead while the others' transfers stay late.
   bool help(Engine& engine) {
+    if (looks_ >= looks_a_turn && deliver_oldest(engine)) return true;
     Transfer* needed = helped_ == nullptr ? nullptr : need_of(*helped_);
     for (std::size_t i = 0; needed == nullptr && i < engine.agents().size(); ++i) {
       helped_ = engine.agents()[i].get();
@@ -166,11 +210,15 @@ class Worst : public Policy {
 
   Knobs knobs_;
   std::set<std::pair<Key, Agent*>> ready_;
+  std::set<std::pair<int, Agent*>> lookers_;  // ready, but have looked in vain; by id
   std::map<std::uint64_t, Transfer*> pending_;
+  std::vector<std::uint64_t> steps_;  // by agent
   Agent* helped_ = nullptr;
   std::int64_t turn_ = 0;
   std::size_t polled_ = 0;  // since the last delivery
   int last_polled_ = -1;
+  int looks_ = 0;         // since the oldest transfer was delivered
+  bool overdue_ = false;  // it is to be
 };
 
 }  // namespace

@@ -64,6 +64,9 @@ struct Agent {
   std::map<int, ToPe> to_pe;
   bool failed = false;
   bool placed = false;  // has one of its PE's places
+  // What it has polled, and found there last; and how many looks in a row found just that again.
+  std::unordered_map<const void*, std::uint64_t> looked;
+  std::uint64_t looks_in_vain = 0;
 
   // Blocks: their Scratch, made and filled with rubbish when the launch begins.
   std::size_t scratch_bytes = 0;
@@ -170,6 +173,8 @@ class Engine {
   // Blocks until every wanted word is reached, then acquires what was counted.
   void wait(const std::vector<Want>& wants);
   std::uint64_t test(const WordId& id);
+  // The current agent has looked at `place`, without changing it, and found `value`.
+  void looked(const void* place, std::uint64_t value);
   // Flags of Posts. A word of them counts; that each post is taken before the next is checked here.
   void post(const WordId& id);
   void take(const WordId& id);

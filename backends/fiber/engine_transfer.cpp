@@ -343,7 +343,19 @@ std::uint64_t Engine::test(const WordId& id) {
     observer_->word_read(*current_, id, 0, 0, false);
     if (!hides(Change::no_acquire)) observer_->waited(*current_, word, word.value, 0, false);
   }
+  looked(&word, word.value);
   return word.value;
+}
+
+void Engine::looked(const void* place, std::uint64_t value) {
+  Agent& agent = *current_;
+  const auto [last, first_time] = agent.looked.try_emplace(place, value);
+  if (!first_time && last->second == value) {
+    ++agent.looks_in_vain;
+  } else {
+    agent.looks_in_vain = 0;
+    last->second = value;
+  }
 }
 
 }  // namespace sym::fiber

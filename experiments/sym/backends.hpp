@@ -29,7 +29,8 @@ struct Checked {
   bool within_bound = false;  // incomplete because of the bound that was asked for, and that alone
   std::size_t pct_actors = 0;
   std::uint64_t pct_steps = 0;
-  double pct_bound = 0;  // of this run's chance; 0: no promise
+  double pct_bound = 0;     // of this run's chance
+  bool pct_longer = false;  // than k: then it promises nothing
 };
 
 struct Outcome {

@@ -86,6 +86,7 @@ Checked checked_of(const check::CheckReport& report) {
   checked.pct_actors = report.pct.actors;
   checked.pct_steps = report.pct.steps;
   checked.pct_bound = report.pct.bound;
+  checked.pct_longer = report.pct.longer;
   return checked;
 }
 

@@ -24,11 +24,11 @@ void Reporter::Coverage::add(const Checked& checked) {
   executions += checked.executions;
   actors = std::max(actors, checked.pct_actors);
   steps = std::max(steps, checked.pct_steps);
-  if (checked.pct_bound > 0) {
+  if (checked.pct_longer) {
+    ++without_bound;
+  } else {
     least = std::min(least, checked.pct_bound);
     all_miss *= 1 - checked.pct_bound;
-  } else {
-    ++without_bound;
   }
 }
 
@@ -132,7 +132,8 @@ void Reporter::checker_lines() const {
   const Coverage& all = coverage_;
   if (options_.schedule == "pct") {
     fmt::print(
-        "# pct: n = {} actors (agents, and channels from one to a PE), k = {} steps, d = {}: a run "
+        "# pct: n = {} actors (agents, and chains of ordered transfers), k = {} steps, d = {}: a "
+        "run "
         "finds a bug of depth {} with a chance of 1/(n k^(d-1)) = {:.2g} at least; all {} runs "
         "with {:.3g} %\n",
         all.actors, all.steps, options_.depth, options_.depth,

@@ -2,6 +2,7 @@
 // run that would not end by itself.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -124,8 +125,42 @@ TEST(Schedules, PctSaysWhatItPromises) {
   EXPECT_DOUBLE_EQ(run(options, found).pct.bound, pct.bound);
   options.pct_steps = 3;  // fewer than there are: nothing is promised
   EXPECT_EQ(run(options, found).pct.bound, 0);
-  options.pct_depth = 0;
-  EXPECT_THROW((void)run(options, found), UsageError);
+  EXPECT_TRUE(run(options, found).pct.longer);
+  for (const int depth : {0, 1001}) {
+    options.pct_depth = depth;
+    EXPECT_THROW((void)run(options, found), UsageError);
+  }
+  options.pct_depth = 1000;  // the chance is too small for a number, and there all the same
+  options.pct_steps = 0;
+  EXPECT_FALSE(run(options, found).pct.longer);
+}
+
+// Transfers that no fence or quiet orders are actors each; those behind one go on with them.
+TEST(Schedules, PctCountsWhatIsUnordered) {
+  const auto actors = [](const std::function<void(FiberBlock&, Window<int>)>& kernel) {
+    CheckOptions options = options_of("pct");
+    options.pes = 1;
+    const CheckReport report = run_check(options, [&](FiberWorld& world) {
+      const auto out = world.allocate<int>(8);
+      world.launch({.name = "puts"}, [&](FiberBlock& block) { kernel(block, out); });
+      world.synchronize();
+    });
+    EXPECT_EQ(report.text(), "");
+    return report.pct.actors - 2;  // a host and a block
+  };
+  const auto put = [](FiberBlock& block, Window<int> out, std::size_t at) {
+    block.put_value(out, at, 1, 0);
+  };
+  for (const bool fenced : {false, true}) {
+    EXPECT_EQ(actors([&](FiberBlock& block, Window<int> out) {
+                for (std::size_t i = 0; i < 4; ++i) put(block, out, i);
+                if (fenced) block.fence(0);
+                for (std::size_t i = 4; i < 8; ++i) put(block, out, i);
+                block.quiet();
+                for (std::size_t i = 0; i < 4; ++i) put(block, out, i);
+              }),
+              fenced ? 4U : 8U);
+  }
 }
 
 // A bug of depth 2: PE 1's block must look between two signals of PE 0. What pct promises it keeps.
