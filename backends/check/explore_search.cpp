@@ -61,7 +61,7 @@ Search::Node Search::make_node(const std::vector<Candidate>& candidates) {
   node.candidates = candidates;
   node.agent = agent_;
   node.switches = switches_;
-  if (reduce_ && !nodes_.empty()) {
+  if (sleeps() && !nodes_.empty()) {
     const Footprint& last = trace_.event(depth_ - 1).touched;
     const Node& parent = nodes_.back();
     const int moved = parent.candidates[parent.chosen].process;
@@ -140,7 +140,40 @@ void Search::happened(Footprint touched, std::vector<std::size_t> after, bool en
   ++depth_;
 }
 
+// Wants each of the processes; all that there are if one of them cannot move there.
+void Search::want(Node& node, const std::vector<int>& processes) {
+  const auto there = [&](int process) {
+    return std::any_of(node.candidates.begin(), node.candidates.end(),
+                       [&](const Candidate& one) { return one.process == process; });
+  };
+  const bool all = !std::all_of(processes.begin(), processes.end(), there);
+  for (const Candidate& one : node.candidates) {
+    const auto same = [&](int process) { return process == one.process; };
+    const bool named = all || std::any_of(processes.begin(), processes.end(), same);
+    if (named && std::none_of(node.wanted.begin(), node.wanted.end(), same)) {
+      node.wanted.push_back(one.process);
+    }
+  }
+}
+
+void Search::add_race_within_bound(std::size_t earlier, std::size_t later) {
+  const std::vector<int> steps = trace_.first_steps(earlier, later);
+  want(nodes_[earlier], steps);
+  const int turn = nodes_[earlier].agent;
+  for (std::size_t at = earlier; at-- > 0;) {
+    const Candidate& chosen = nodes_[at].candidates[nodes_[at].chosen];
+    const bool begins = chosen.process == turn && !chosen.local && nodes_[at].agent != turn;
+    if (!begins) continue;
+    want(nodes_[at], steps);
+    return;
+  }
+}
+
 void Search::add_race(std::size_t earlier, std::size_t later) {
+  if (bound_ >= 0) {
+    add_race_within_bound(earlier, later);
+    return;
+  }
   Node& node = nodes_[earlier];
   const std::vector<int> steps = trace_.first_steps(earlier, later);
   const bool covered = std::any_of(steps.begin(), steps.end(), [&](int process) {
@@ -179,7 +212,7 @@ bool Search::advance() {
     Node& node = nodes_.back();
     const std::size_t at = nodes_.size() - 1;
     const int tried = node.candidates[node.chosen].process;
-    if (reduce_) {
+    if (sleeps()) {
       node.asleep.push_back({tried, trace_.event(at).touched});
     } else {
       node.done.push_back(tried);

@@ -5,6 +5,11 @@
 //
 // What that algorithm assumes holds here: nothing that happens takes away what another agent or
 // transfer can do next, because words only grow and fences and quiets only wait.
+//
+// With a bound on preemptions the other order of two events may be within it only if it begins
+// where the turn of the one that went on has begun. So a race adds choices there as well, and there
+// are no sleep sets: what they stand for may cost more preemptions than it would by itself (Coons,
+// Musuvathi, McKinley: Bounded partial-order reduction, OOPSLA 2013).
 #pragma once
 
 #include <compare>
@@ -90,7 +95,10 @@ class Search {
   std::optional<std::size_t> first_awake(const Node& node);
   std::optional<std::size_t> followed(std::size_t candidates);
   std::optional<std::size_t> untried(Node& node);
+  bool sleeps() const { return reduce_ && bound_ < 0; }
   void add_race(std::size_t earlier, std::size_t later);
+  void add_race_within_bound(std::size_t earlier, std::size_t later);
+  static void want(Node& node, const std::vector<int>& processes);
   static bool contains(const std::vector<Asleep>& asleep, int process);
 
   int bound_;

@@ -48,9 +48,10 @@ std::string outcome_of(const fiber::Engine& engine, const Row& row, const Seen& 
 
 enum class How { reduced, unreduced, whole };
 
-Found explored(const Row& row, How effort) {
+Found explored(const Row& row, How effort, int bound = -1) {
   check::CheckOptions options;
   options.pes = row.pes;
+  options.bound = bound;
   if (effort == How::whole) options.most_steps = 50'000;
   options.resident_blocks = row.resident;
   options.knobs.wrap = row.wrap;
@@ -91,6 +92,17 @@ TEST_P(Litmus, ReductionLosesNothing) {
   EXPECT_FALSE(whole.report.incomplete);
   EXPECT_LE(reduced.report.executions, whole.report.executions);
   RecordProperty("executions", std::to_string(whole.report.executions));
+}
+
+// The same with a bound: of what few preemptions show, nothing is left out.
+TEST_P(Litmus, ReductionLosesNothingWithinABound) {
+  for (int bound = 0; bound <= 3; ++bound) {
+    const Found reduced = explored(GetParam(), How::reduced, bound);
+    const Found whole = explored(GetParam(), How::unreduced, bound);
+    EXPECT_EQ(reduced.outcomes, whole.outcomes) << "at most " << bound;
+    EXPECT_EQ(reduced.findings, whole.findings) << "at most " << bound;
+    EXPECT_LE(reduced.report.executions, whole.report.executions);
+  }
 }
 
 // Also of events that the search takes as of no consequence to others: every order, if that is not
