@@ -1,5 +1,6 @@
 #include "backends/check/explore.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 
@@ -59,15 +60,19 @@ class Explorer {
 
  private:
   bool over() {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const bool spent = (options_.most_steps != 0 && events_ >= options_.most_steps) ||
-                       (options_.most_seconds > 0 && passed.count() >= options_.most_seconds);
+                       (options_.most_seconds > 0 && seconds_left() <= 0);
     if (spent) incomplete(used_up);
     if (!spent && options_.stop_at_first && !report_.findings.empty()) {
       incomplete("a finding ended the search");
       return true;
     }
     return spent;
+  }
+
+  double seconds_left() const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    return options_.most_seconds - passed.count();
   }
 
   void incomplete(const std::string& why) {
@@ -84,7 +89,7 @@ class Explorer {
     ExplorePolicy policy(search_, recorder, {std::min(left, most_events), how_.pieces, how_.whole});
     fiber::EngineOptions engine_options = engine_options_of(options_);
     engine_options.most_steps = 0;  // budgets are of all executions
-    engine_options.most_seconds = 0;
+    if (options_.most_seconds > 0) engine_options.most_seconds = std::max(seconds_left(), 1e-3);
     engine_options.launch_order = engine_options.piece_order = false;
     fiber::Engine engine(engine_options, policy, &recorder);
     running = &engine;
@@ -98,19 +103,25 @@ class Explorer {
       incomplete(left > most_events ? "an execution of more than a million events was cut off"
                                     : used_up);
     }
+    if (engine.incomplete()) incomplete(used_up);
     if (search_.lost()) lost();
     if (policy.redundant()) return;
     collect(engine);
-    if (policy.cut_off()) return;  // it came to no end
+    if (policy.cut_off() || engine.incomplete()) return;  // it came to no end
     ++report_.executions;
     if (how_.end) how_.end(engine);
+    if (options_.wrong && options_.wrong()) keep_decisions();
+  }
+
+  // Of the first execution that shows something.
+  void keep_decisions() {
+    if (!report_.decisions.empty()) return;
+    report_.decisions = search_.decisions();
+    if (report_.decisions.empty()) report_.decisions = {0};  // none would stand for a search
   }
 
   void collect(const fiber::Engine& engine) {
-    if (report_.findings.empty() && !engine.findings().empty()) {
-      report_.decisions = search_.decisions();
-      if (report_.decisions.empty()) report_.decisions = {0};  // none would stand for a search
-    }
+    if (!engine.findings().empty()) keep_decisions();
     for (const fiber::Finding& finding : engine.findings()) {
       if (!seen_.insert(key_of(finding)).second) continue;
       if (finding.ended_run || report_.findings.size() < fiber::most_findings) {

@@ -23,11 +23,11 @@ struct Exploration {
 // `incomplete`.
 //
 // Of the options it takes pes, bound, resident_blocks, the knob wrap, verb_seconds, mutation,
-// most_steps (events of all executions), most_seconds, stop_at_first (which ends the search); and
-// decisions, which stand for the one execution that
-// they describe: at each event that has others beside it, which one of them, in the order that
-// Search::choose gives them; where the list ends, the first. The report has each finding once, and
-// the decisions of the first execution that had one.
+// most_steps (events of all executions), most_seconds, wrong, stop_at_first (which ends the
+// search); and decisions, which stand for the one execution that they describe: at each event that
+// has others beside it, which one of them, in the order that Search::choose gives them; where the
+// list ends, the first. The report has each finding once, and the decisions of the first execution
+// that had one, or wrong data.
 CheckReport explore(const CheckOptions& options,
                     const std::function<void(fiber::FiberWorld&)>& program,
                     const Exploration& how = {});

@@ -43,7 +43,10 @@ struct CheckOptions {
   // are the same run, and the empty list is one too. To shrink a run, shorten its list or make its
   // decisions 0, and see whether the finding is still there.
   bool exact_replay = true;
-  fiber::Tracer* tracer = nullptr;      // is told what happens in each run; outlives them
+  fiber::Tracer* tracer = nullptr;  // is told what happens in each run; outlives them
+  // exhaustive: whether the execution that has just ended gave wrong data. The first that did is
+  // kept as that of a finding is.
+  std::function<bool()> wrong = {};
   bool stop_at_first = false;           // a finding ends the run
   fiber::Mutation* mutation = nullptr;  // changes the program's calls; none: as it is
 };

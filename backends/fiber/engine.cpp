@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -122,24 +123,44 @@ void Engine::events() {
   static const bool told = std::atexit(&exited) == 0 && std::at_quick_exit(&exited) == 0;
   (void)told;
   Engine* const outer = std::exchange(running, this);
-  if (options_.catch_faults) guard_ = std::make_unique<FaultGuard>(options_.verb_seconds);
-  const double began_s = options_.most_seconds > 0 ? seconds_now() : 0;
+  began_s_ = seconds_now();
+  // Who never comes to a verb is to be stopped in time, too.
+  const bool limited = options_.most_seconds > 0 && (options_.verb_seconds <= 0 ||
+                                                     options_.most_seconds < options_.verb_seconds);
+  const double stretch_s = limited ? options_.most_seconds : options_.verb_seconds;
+  if (options_.catch_faults) guard_ = std::make_unique<FaultGuard>(stretch_s);
   while (!stopped_) {
     ++steps_;
     if (!policy_.next(*this)) break;
-    check_budget(began_s);
+    check_budget();
   }
   running = outer;
   guard_.reset();
 }
 
-// A budget that is used up says who was where: nothing is known of what they would have done.
-void Engine::check_budget(double began_s) {
+// For how many of the guard's stretches it may go on without a verb. Operations of queues come to
+// an end.
+int Engine::stretches_of(const Agent& agent) const {
+  if (agent.queue >= 0) return 0;
+  if (agent.block >= 0 || options_.verb_seconds <= 0) return 1;
+  if (options_.most_seconds <= 0) return EngineOptions::host_stretches;
+  const double stretches = std::ceil(options_.most_seconds / options_.verb_seconds);
+  return static_cast<int>(std::clamp<double>(stretches, 1, EngineOptions::host_stretches));
+}
+
+bool Engine::over_time() const {
+  return options_.most_seconds > 0 && seconds_now() - began_s_ >= options_.most_seconds;
+}
+
+void Engine::check_budget() {
   constexpr std::uint64_t steps_a_look = 256;
   const bool too_many = options_.most_steps > 0 && steps_ >= options_.most_steps;
-  const bool too_long = options_.most_seconds > 0 && steps_ % steps_a_look == 0 &&
-                        seconds_now() - began_s >= options_.most_seconds;
-  if (stopped_ || (!too_many && !too_long)) return;
+  const bool too_long = steps_ % steps_a_look == 0 && over_time();
+  if (!stopped_ && (too_many || too_long)) used_up(too_many);
+}
+
+// A budget that is used up says who was where: nothing is known of what they would have done.
+void Engine::used_up(bool steps) {
   std::string lines;
   std::size_t left = 0;
   constexpr std::size_t most = 12;
@@ -150,8 +171,8 @@ void Engine::check_budget(double began_s) {
   if (left == 0) return;  // everybody had ended
   incomplete_ = stopped_ = true;
   not_reached_ = "INCOMPLETE the budget of " +
-                 (too_many ? std::to_string(options_.most_steps) + " steps"
-                           : in_text(options_.most_seconds) + " s") +
+                 (steps ? std::to_string(options_.most_steps) + " steps"
+                        : in_text(options_.most_seconds) + " s") +
                  " is used up; " + std::to_string(left) + " agents had not ended:" + lines;
   if (left > most) not_reached_ += "\n  ... and " + std::to_string(left - most) + " more";
 }
@@ -191,7 +212,7 @@ void Engine::resume(Agent& agent) {
   agent.state = Agent::State::running;
   if (guard_ == nullptr) {
     agent.fiber->resume();
-  } else if (const int signal = guard_->resume(*agent.fiber, agent.block >= 0 && agent.queue < 0)) {
+  } else if (const int signal = guard_->resume(*agent.fiber, stretches_of(agent))) {
     report_fault(agent, signal);
   }
   current_ = outer;

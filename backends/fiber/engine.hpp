@@ -275,7 +275,10 @@ class Engine {
   void ask_places(int pe, std::deque<Agent*> blocks);
   void give_places(int pe);
   void events();
-  void check_budget(double began_s);
+  int stretches_of(const Agent& agent) const;
+  bool over_time() const;
+  void check_budget();
+  void used_up(bool steps);
   void changed() { last_change_ = steps_; }
   void check_livelock(const Agent& agent);
   void report_livelock();
@@ -327,6 +330,7 @@ class Engine {
   std::uint64_t last_change_ = 0;
   bool incomplete_ = false;
   std::string not_reached_;
+  double began_s_ = 0;
   struct Polling;
   std::shared_ptr<Polling> polling_;
   std::unique_ptr<FaultGuard> guard_;

@@ -88,16 +88,21 @@ void Engine::report_fault(const Agent& faulty, int signal) {
                         !agent.fiber->holds(guard_->stack_pointer());
   Named named = arithmetic();
   if (signal == FaultGuard::too_long || signal == FaultGuard::asleep) {
+    if (over_time()) {
+      used_up(false);
+      agent.state = Agent::State::idle;
+      return;
+    }
     const bool computes = signal == FaultGuard::too_long;
-    named = {
-        "no-yield",
-        "NEVER YIELDS " +
-            in_seconds(options_.verb_seconds * (computes ? 1 : FaultGuard::asleep_stretches)) +
-            " s of " + (computes ? "computing" : "waiting outside of the library") +
-            " without a verb",
-        "nothing else can run until it comes to one: a loop that waits for memory to change by "
-        "plain reads never ends",
-        "wait with wait_until, or poll with test"};
+    const int times = computes ? 1 : FaultGuard::asleep_stretches;
+    named = {"no-yield",
+             "NEVER YIELDS " + in_seconds(options_.verb_seconds * times * stretches_of(agent)) +
+                 " s of " + (computes ? "computing" : "waiting outside of the library") +
+                 " without a verb",
+             "nothing else can run until it comes to one: a loop that waits for memory to change "
+             "by plain reads never ends",
+             host ? "let the host wait with synchronize, or in a collective call"
+                  : "wait with wait_until, or poll with test"};
   } else if (signal == SIGABRT) {
     named = {"abort", "ABORT the program called abort, or an assertion failed (SIGABRT)",
              "what ran after this verb gave up", "the assertion's own text is on stderr"};

@@ -21,7 +21,7 @@ struct FaultGuard::Impl {};
 FaultGuard::FaultGuard(double) {}
 FaultGuard::~FaultGuard() = default;
 bool FaultGuard::works() { return false; }
-int FaultGuard::resume(Fiber& fiber, bool) {
+int FaultGuard::resume(Fiber& fiber, int) {
   fiber.resume();
   return 0;
 }
@@ -39,7 +39,7 @@ constexpr int ticks_a_stretch = 4;
 // What a handler sees of its thread.
 struct Watched {
   Fiber* volatile running = nullptr;
-  volatile bool timed = false;
+  volatile int stretches = 0;
   volatile std::uint64_t marks = 0;
   struct Clock {
     timer_t timer = {};
@@ -125,7 +125,7 @@ bool is_over(Watched::Clock& clock, bool cpu, const void* context) {
     clock.hurries = false;
     return false;
   }
-  if (!watched.timed || ++clock.ticks < ticks_a_stretch) return false;
+  if (watched.stretches == 0 || ++clock.ticks < watched.stretches * ticks_a_stretch) return false;
   const std::uintptr_t at = registers_of(context).program_counter;
   if (!cpu || (at >= text.begin && at < text.end) || clock.ticks >= most_ticks) return true;
   clock.hurries = true;
@@ -224,9 +224,9 @@ FaultGuard::~FaultGuard() {
 
 bool FaultGuard::works() { return true; }
 
-int FaultGuard::resume(Fiber& fiber, bool timed) {
+int FaultGuard::resume(Fiber& fiber, int stretches) {
   watched.signal = 0;
-  watched.timed = timed;
+  watched.stretches = stretches;
   watched.marks = watched.marks + 1;
   watched.running = &fiber;
   fiber.resume();

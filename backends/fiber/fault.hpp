@@ -26,12 +26,12 @@ class FaultGuard {
   static bool works();
 
   // Fiber::resume, which is a mark. Returns 0, or the signal that ended the fibre: it is abandoned,
-  // and what it held is lost. too_long: its CPU time is over; asleep: its wall time; only if
-  // `timed`.
+  // and what it held is lost. too_long: its CPU time is over; asleep: its wall time; both after so
+  // many `stretches`, never if that is 0.
   static constexpr int too_long = -1;
   static constexpr int asleep = -2;
   static constexpr int asleep_stretches = 10;
-  int resume(Fiber& fiber, bool timed);
+  int resume(Fiber& fiber, int stretches);
   void mark();
   // After a signal: what the fibre wanted to reach, and its stack pointer.
   const void* address() const;

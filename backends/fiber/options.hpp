@@ -70,10 +70,11 @@ struct EngineOptions {
   // Channels begin a few epochs before their 64-, 48- and 32-bit counters wrap.
   bool wrap = false;
   // Faults of kernels (stack overflow, raw pointers, abort) and kernels that compute for
-  // `verb_seconds` of CPU time, or sleep ten times as long, without a verb are findings. Off: they
-  // are the process's.
+  // `verb_seconds` of CPU time, or sleep ten times as long, without a verb are findings; so are
+  // hosts that do so for `host_stretches` times as long. Off: they are the process's.
   bool catch_faults = false;
   double verb_seconds = 10;
+  static constexpr int host_stretches = 6;
   // Kernels that poll for what nothing can change any more are a finding.
   bool find_livelocks = false;
   Tracer* tracer = nullptr;      // outlives the run

@@ -94,13 +94,15 @@ Checked checked_of(const check::CheckReport& report) {
 
 Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOptions& options) {
   std::vector<PointResult> results(static_cast<std::size_t>(point.pes));
-  const check::CheckReport report =
-      check::run_check(check_options(point, options), [&](fiber::FiberWorld& world) {
-        // Of many executions, the one that was most wrong counts.
-        PointResult& kept = results[static_cast<std::size_t>(world.pe())];
-        PointResult result = algorithm.fiber(world, point);
-        if (result.wrong >= kept.wrong) kept = std::move(result);
-      });
+  std::vector<PointResult> latest = results;
+  check::CheckOptions check = check_options(point, options);
+  check.wrong = [&] { return merge(algorithm, latest).wrong != 0; };
+  const check::CheckReport report = check::run_check(check, [&](fiber::FiberWorld& world) {
+    // Of many executions, the one that was most wrong counts.
+    const auto pe = static_cast<std::size_t>(world.pe());
+    latest[pe] = algorithm.fiber(world, point);
+    if (latest[pe].wrong >= results[pe].wrong) results[pe] = latest[pe];
+  });
   Outcome outcome;
   outcome.result = merge(algorithm, results);
   // Outputs of PEs that never came to an end are not data.

@@ -145,9 +145,11 @@ void Reporter::checker_lines() const {
     fmt::print("# exhaustive: {} executions, {}, {}\n", all.executions,
                options_.bound < 0 ? std::string("no bound on preemptions")
                                   : fmt::format("at most {} preemptions in each", options_.bound),
-               incomplete_ > 0     ? "INCOMPLETE"
-               : within_bound_ > 0 ? "incomplete: the bound left some out"
-                                   : "complete: every other order does the same as one of them");
+               incomplete_ > 0 ? "INCOMPLETE"
+               : within_bound_ > 0
+                   ? "incomplete: the bound left some out"
+                   : "complete: every other order of verbs and of whole transfers does the same as "
+                     "one of them");
   }
   if (incomplete_ > 0)
     fmt::print(

@@ -56,46 +56,43 @@ class Run {
   }
 
  private:
-  struct Planned {
-    Point point;
-    bool last;  // of the runs of its point
-  };
-
   // All points before the first runs, so that options that do not go together are refused at once.
-  std::vector<Planned> plan() const {
-    std::vector<Planned> planned;
+  std::vector<Point> plan() const {
+    std::vector<Point> planned;
     for (int pes : options_.pes) {
       const std::vector<Point> points =
           algorithm_.family.points(Planning{algorithm_, options_, machine_, pes});
-      for (const Point& point : points) {
-        for (int run = 0; run < options_.runs; ++run) {
-          planned.push_back({point, run + 1 == options_.runs});
-          planned.back().point.seed += static_cast<std::uint64_t>(run);
-        }
-      }
+      planned.insert(planned.end(), points.begin(), points.end());
     }
     return planned;
   }
 
   void run_hosts() {
-    const std::vector<Planned> points = plan();
+    const std::vector<Point> points = plan();
+    const auto runs = static_cast<std::size_t>(options_.runs);
+    const std::size_t all = points.size() * runs;
+    const auto point_of = [&](std::size_t at) {
+      Point point = points[at / runs];
+      point.seed += at % runs;
+      return point;
+    };
     // Simulated points are processes of their own: as many at a time as there are cores, rows in
     // order.
     const std::size_t ahead =
         options_.backend == "sim" ? std::max(1U, std::thread::hardware_concurrency()) : 1;
     std::deque<std::function<Outcome()>> under_way;
     const auto start = std::chrono::steady_clock::now();
-    for (std::size_t next = 0, at = 0; at < points.size(); ++at) {
-      for (; next < points.size() && next < at + ahead; ++next)
-        under_way.push_back(begin(points[next].point));
+    for (std::size_t next = 0, at = 0; at < all; ++at) {
+      for (; next < all && next < at + ahead; ++next) under_way.push_back(begin(point_of(next)));
       if (std::chrono::steady_clock::now() - start > std::chrono::seconds(2) && isatty(2) != 0) {
-        fmt::print(stderr, "\r{} of {} points ", at, points.size());
+        fmt::print(stderr, "\r{} of {} points ", at, all);
       }
       const Outcome outcome = under_way.front()();
       under_way.pop_front();
       // A run of pct needs to know how long one is; those after the first need not find out again.
-      options_.pct_steps = points[at].last ? 0 : outcome.checked.pct_steps;
-      reporter_.done(points[at].point, outcome, points[at].last);
+      const bool last = (at + 1) % runs == 0;
+      options_.pct_steps = last ? 0 : outcome.checked.pct_steps;
+      reporter_.done(point_of(at), outcome, last);
     }
   }
 
@@ -108,12 +105,11 @@ class Run {
 
   // One world for each PE count.
   void run_cuda() {
-    const std::vector<Planned> all = plan();
+    const std::vector<Point> all = plan();
     for (std::size_t first = 0; first < all.size();) {
       std::vector<Point> points;
-      for (; first < all.size() && (points.empty() || all[first].point.pes == points[0].pes);
-           ++first)
-        points.push_back(all[first].point);
+      for (; first < all.size() && (points.empty() || all[first].pes == points[0].pes); ++first)
+        points.push_back(all[first]);
       const int status = run_on_cuda(algorithm_, points, options_,
                                      [&](const Point& point, const Outcome& outcome) {
                                        reporter_.done(point, outcome, true);

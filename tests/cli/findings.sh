@@ -91,8 +91,14 @@ says "all 20 runs"
 try 1 "${check[@]}" --variant ring --budget 50
 says "INCOMPLETE"
 try 0 "$SYM_CAUGHT" run all_reduce --pes 2 --bytes 64 --blocks 1 --iterations 1 --schedule exhaustive
-says "no bound on preemptions, complete"
+says "no bound on preemptions, complete: every other order of verbs and of whole transfers"
+# As many runs as one likes: none of them takes memory before it runs.
+limited=(bash -c 'ulimit -v 2000000 && exec "$@"' limited)
+if "${limited[@]}" "$SYM_CAUGHT" list >out 2>&1; then  # not with sanitizers, which take more
+  try 124 "${limited[@]}" timeout 2 "${check[@]}" --variant ring --schedule random --runs 1000000000
+fi
 refused "--depth" "pct" -- "${check[@]}" --depth 3
+refused "a depth is at least 1 and at most 1000" -- "${check[@]}" --schedule pct --depth 1000000000
 refused "--bound" "exhaustive" -- "${check[@]}" --bound 2 --schedule pct
 refused "--runs" "random or pct" -- "${check[@]}" --runs 3
 refused "unknown schedule 'exhaustiv'" "'exhaustive'" -- "${check[@]}" --schedule exhaustiv

@@ -59,6 +59,75 @@ TEST(Explore, BoundLeavesOutPreemptionsAndSaysSo) {
   EXPECT_FALSE(all.report.incomplete) << all.report.not_reached;
 }
 
+// Who reads first is decided where the writer's turn begins: later it would be a preemption.
+TEST(Explore, BoundKeepsTheOtherOrderOfTurns) {
+  check::CheckOptions options = options_for(1);
+  options.bound = 0;
+  std::set<int> values;
+  Seen seen;
+  check::Exploration how;
+  how.end = [&](const fiber::Engine&) { values.insert(seen.r[0]); };
+  (void)check::explore(
+      options,
+      [&](FiberWorld& world) {
+        const Desk desk(world);
+        LaunchConfig config;
+        config.blocks = 2;
+        world.launch(config, [&](Block& block) {
+          if (block.index() == 1) {
+            seen.r[0] = load(block, desk.x);
+          } else if (load(block, desk.y) == 0) {
+            store(block, desk.x, 1);
+          }
+        });
+        world.synchronize();
+      },
+      how);
+  EXPECT_THAT(values, UnorderedElementsAre(0, 1));
+}
+
+TEST(Explore, TimeEndsAnExecutionToo) {
+  check::CheckOptions options = options_for(1);
+  options.most_seconds = 0.05;
+  const check::CheckReport report = check::run_check(options, [](FiberWorld& world) {
+    const Desk desk(world);
+    launch(world, [&](Block& block) {
+      for (std::uint64_t n = 1; n != 0 && load(block, desk.x) == 0;) ++n;
+    });
+    world.synchronize();
+  });
+  EXPECT_TRUE(report.incomplete);
+  EXPECT_EQ(report.executions, 0U);
+  EXPECT_THAT(report.not_reached, HasSubstr("the budget is used up"));
+}
+
+// What is no finding but wrong has its decisions too.
+TEST(Explore, DecisionsRepeatTheExecutionOfWrongData) {
+  int found = 0;
+  const auto program = [&found](FiberWorld& world) {
+    const Desk desk(world);
+    launch(world, [&](Block& block) {
+      if (block.pe() == 0) {
+        block.signal(desk.f, 0, 1);
+      } else {
+        found = static_cast<int>(block.test(desk.f, 0));
+      }
+    });
+    world.synchronize();
+  };
+  for (const int wrong : {0, 1}) {
+    check::CheckOptions options = options_for(2);
+    options.wrong = [&] { return found == wrong; };
+    const check::CheckReport all = check::run_check(options, program);
+    EXPECT_EQ(all.executions, 2U);
+    ASSERT_FALSE(all.decisions.empty());
+    found = -1;
+    options.decisions = all.decisions;
+    EXPECT_EQ(check::run_check(options, program).executions, 1U);
+    EXPECT_EQ(found, wrong);
+  }
+}
+
 TEST(Explore, BudgetEndsItAsIncomplete) {
   check::CheckOptions options = options_for(1);
   options.most_steps = 30;

@@ -219,6 +219,30 @@ TEST_F(Faults, Sleep) {
   expect_finding(run(sleeps, "worst", 0.02), "no-yield", "NEVER YIELDS 0.2 s of waiting");
 }
 
+// A host has more time than a kernel, and not for ever. A limit ends it before it is a finding.
+TEST_F(Faults, AHostWithoutAVerb) {
+  const auto loops = [](FiberWorld& world) {
+    while (world.pe() == 1 && forever) {
+    }
+  };
+  check::CheckOptions options;
+  options.verb_seconds = 0.05;
+  const auto report = check::run_check(options, loops);
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].kind, "no-yield");
+  EXPECT_THAT(report.text(), HasSubstr("NEVER YIELDS 0.3 s of computing"));
+  EXPECT_THAT(report.text(), HasSubstr("PE 1 host"));
+  options.most_seconds = 0.05;
+  for (const char* schedule : {"worst", "exhaustive"}) {
+    for (options.verb_seconds = 0; options.verb_seconds < 20; options.verb_seconds += 10) {
+      options.schedule = schedule;
+      const auto limited = check::run_check(options, loops);
+      EXPECT_EQ(limited.text(), "");
+      EXPECT_THAT(limited.not_reached, HasSubstr("used up"));
+    }
+  }
+}
+
 // Whoever has nearly used up his time has all of it again after a verb.
 TEST_F(Faults, TimeIsCountedFromTheLastVerb) {
   check::CheckOptions options;
