@@ -116,7 +116,7 @@ endif()
 
 # --- Header-only helpers of models/ and of the command -------------------------------------------
 sym_header_library(JSON nlohmann_json::nlohmann_json nlohmann/json.hpp nlohmann-json3-dev
-  "no machine files, so no backend sim and no command sym"
+  "no machine files, so no backend sim and no command sym; no files of findings, no replays"
   "define NLOHMANN_JSON_VERSION_(MAJOR|MINOR|PATCH) " nlohmann/json.hpp nlohmann/detail/abi_macros.hpp)
 sym_header_library(CLI CLI11::CLI11 CLI/CLI.hpp libcli11-dev
   "no command sym" "define CLI11_VERSION_(MAJOR|MINOR|PATCH) " CLI/Version.hpp)

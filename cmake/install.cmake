@@ -1,11 +1,11 @@
-# What `cmake --install` leaves: the language, threads and the checker, for find_package(symposium).
+# What `cmake --install` leaves: the language, threads, reports and the checker, for find_package(symposium).
 # The command, sim and cuda stay in the build folder.
 #
 #   cmake --build BUILD --target sym_installed && cmake --install BUILD --prefix PREFIX
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-set(parts core host thread)
+set(parts core host report thread)
 if(SYM_HAVE_FIBER)
   list(APPEND parts fiber check)
 endif()

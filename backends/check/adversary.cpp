@@ -53,7 +53,10 @@ Knobs knobs_of(const std::vector<std::string>& names) {
   if (names.empty()) return knobs;
   for (const NamedKnob& one : all_knobs) knobs.*one.knob = false;
   for (const std::string& name : names) {
-    if (name == "none") continue;
+    if (name == "none") {
+      if (names.size() == 1) return knobs;
+      throw UsageError("knob 'none' stands alone: with others, name only those");
+    }
     std::vector<std::string> known{"none"};
     bool found = false;
     for (const NamedKnob& one : all_knobs) {

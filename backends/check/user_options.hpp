@@ -2,10 +2,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/check/run.hpp"
+#include "backends/report/findings.hpp"
 
 namespace sym::check {
 
@@ -14,13 +14,23 @@ struct UserOptions {
   std::vector<std::string> schedules{"worst"};
   std::uint64_t runs = 1;  // seeds of a schedule that has one, from check.seed on
   CheckOptions check;      // pes and schedule aside
-  bool help = false;
-  // What changes each run and was given: name and value, for the command that repeats one.
-  std::vector<std::pair<std::string, std::string>> given;
+  report::Files files;
+  bool help = false, coverage = false;
+
+  // What changes a run and was given, for the command that repeats one under `schedule`.
+  std::vector<std::string> repeated(const std::string& schedule) const;
+  struct Given {
+    std::string name, value;
+    std::vector<std::string> schedules;  // that it is for; none: all
+  };
+  std::vector<Given> given;
 };
 
 // Throws UsageError, saying what would be accepted.
 UserOptions parse_user_options(const std::vector<std::string>& arguments);
 std::string user_help();
+
+// Whether seeds make a difference to it.
+bool is_seeded(const std::string& schedule);
 
 }  // namespace sym::check

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/sym/finding.hpp"
+#include "backends/report/finding.hpp"
 #include "experiments/sym/options.hpp"
 #include "experiments/sym/point.hpp"
 #include "experiments/sym/registry.hpp"
@@ -16,6 +16,8 @@
 #include "models/machine.hpp"
 
 namespace sym::command {
+
+using report::Finding;
 
 // What only the checker has to tell of a run.
 struct Checked {

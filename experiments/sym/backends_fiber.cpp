@@ -2,11 +2,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "backends/report/finding_json.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "experiments/sym/backends.hpp"
 
 #if defined(SYM_HAVE_FIBER)
+#include "backends/check/found.hpp"
 #include "backends/check/run.hpp"
 #include "backends/check/timeline.hpp"
 #include "sim/child.hpp"
@@ -32,26 +34,6 @@ std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunO
 #else
 
 namespace {
-
-std::vector<Finding> copied(const std::vector<fiber::Finding>& findings) {
-  std::vector<Finding> all;
-  for (const fiber::Finding& finding : findings) {
-    Finding one;
-    one.kind = finding.kind;
-    one.text = finding.text;
-    one.verdict = finding.verdict;
-    one.why = finding.why;
-    one.fix = finding.fix;
-    for (const fiber::Place& place : finding.places) {
-      const bool host = place.verb == fiber::Verb::host && place.site.line == 0;
-      one.places.push_back({place.role, host ? "" : to_string(place.verb), place.site.file,
-                            place.launch_name, place.site.line, place.pe, place.block, place.queue,
-                            place.launch});
-    }
-    all.push_back(std::move(one));
-  }
-  return all;
-}
 
 check::CheckOptions check_options(const Point& point, const RunOptions& options) {
   check::CheckOptions check;
@@ -109,7 +91,7 @@ Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOp
   if (!report.clean() || report.incomplete) outcome.result.wrong = 0;
   for (const PointResult& one : results)
     outcome.result.wrong = std::max(outcome.result.wrong, one.wrong);
-  outcome.findings = copied(report.findings);
+  outcome.findings = check::found_of(report.findings);
   add_failure(outcome);
   outcome.checked = checked_of(report);
   return outcome;
@@ -119,7 +101,7 @@ std::vector<std::string> timeline_on_check(const Algorithm& algorithm, const Poi
                                            const RunOptions& options, const std::string& bug) {
   constexpr std::size_t most_lines = 20;
   check::Timeline timeline(
-      [&](const fiber::Finding& finding) { return copied({finding})[0].bug() == bug; });
+      [&](const fiber::Finding& finding) { return check::found_of(finding).bug() == bug; });
   check::CheckOptions check = check_options(point, options);
   check.tracer = &timeline;
   (void)check::run_check(check,
@@ -149,8 +131,8 @@ std::string simulate(const Algorithm& algorithm, const Point& point,
   json["flows"] = report.flows;
   json["window"] = report.nic_window;
   json["findings"] = nlohmann::json::array();
-  for (const Finding& finding : copied(report.findings))
-    json["findings"].push_back(nlohmann::json(to_json(finding)));
+  for (const Finding& finding : check::found_of(report.findings))
+    json["findings"].push_back(nlohmann::json(report::to_json(finding)));
   return json.dump();
 }
 
@@ -183,7 +165,8 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
     outcome.flows = json["flows"];
     outcome.window = json["window"];
     outcome.fibres = fibres;
-    for (const auto& finding : json["findings"]) outcome.findings.push_back(finding_of(finding));
+    for (const auto& finding : json["findings"])
+      outcome.findings.push_back(report::finding_of(finding));
     add_failure(outcome);
     return outcome;
   };

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "backends/report/build.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/mutate.hpp"
 #include "experiments/sym/plan.hpp"
 #include "experiments/sym/run_options.hpp"
-#include "experiments/sym/version.hpp"
 
 namespace sym::command {
 
@@ -79,7 +79,6 @@ const char* usage =
     "  sym list [--json]               algorithms, variants, backends, machines\n"
     "  sym machine NAME|FILE [--out F] show or convert a machine\n"
     "  sym replay FILE [--shrink]      run a checker finding again, exactly; or make it small\n"
-    "  sym replay FILE                 run a checker finding again, exactly\n"
     "  sym mutate ALGO [options]       drop or weaken each synchronisation in turn: who notices?\n"
     "  sym compare MEASURED SIMULATED  error of a simulation by size class\n"
     "  sym doctor                      what this machine can run\n"
@@ -99,7 +98,7 @@ int main_command(int argc, char** argv, const Registry& registry) {
       return arguments.empty() ? 2 : 0;
     }
     if (arguments[0] == "--version") {
-      fmt::print("sym {} ({})\n", version(), build_id());
+      fmt::print("sym {} ({})\n", report::version(), report::build_id());
       return 0;
     }
     return dispatch(invocation, arguments[0], {arguments.begin() + 1, arguments.end()});

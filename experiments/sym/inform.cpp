@@ -4,11 +4,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "backends/report/build.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/dtypes.hpp"
-#include "experiments/sym/version.hpp"
 #include "models/machine.hpp"
 #include "models/what_if.hpp"
 #if defined(SYM_HAVE_CUDA)
@@ -74,7 +74,7 @@ int machine_command(const std::string& name, const std::string& out, const std::
 }
 
 int doctor_command() {
-  fmt::print("sym {} ({})\n", version(), build_id());
+  fmt::print("sym {} ({})\n", report::version(), report::build_id());
   for (const std::string& backend : backend_names()) {
     const std::string why = why_unavailable(backend);
     fmt::print("  {} {:<8} {}\n", why.empty() ? "ok" : "--", backend,

@@ -1,12 +1,11 @@
-// Replay files: a run of the checker with everything that it takes to have it again.
+// Replays of `sym run`: the arguments that they keep, and the run that comes of them.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "backends/report/replay_file.hpp"
 #include "experiments/sym/commands.hpp"
-#include "experiments/sym/finding.hpp"
 #include "experiments/sym/options.hpp"
 #include "experiments/sym/point.hpp"
 
@@ -14,24 +13,12 @@ namespace sym::command {
 
 struct Outcome;
 
-struct Replay {
-  std::vector<std::string> arguments;  // of `sym run`
-  std::vector<std::uint32_t> decisions;
-  bool exact = true;              // see CheckOptions::exact_replay
-  std::vector<Finding> findings;  // of the run, each once
-  std::string wanted;             // Finding::bug() of the one that it is about
-
-  std::string text() const;  // of the findings
-};
+using report::Finding;
+using report::Replay;
 
 // The arguments of `run` that make this point again, and no other.
 std::vector<std::string> replay_arguments(const Algorithm& algorithm, const Point& point,
                                           const RunOptions& options);
-
-// Writes the file, under a name of its own if `file` is empty; returns the name.
-std::string write_replay(const Replay& replay, const std::string& file);
-// Throws UsageError for a file of another build, of another format, or one that was edited.
-Replay read_replay(const std::string& file);
 
 // The run that a replay stands for. `options` may have been changed since.
 struct ReplayedRun {

@@ -5,10 +5,19 @@
 #include <algorithm>
 #include <fstream>
 
+#include "backends/report/build.hpp"
+#include "backends/report/covered.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/replay.hpp"
 
 namespace sym::command {
+
+namespace {
+// "1 run", "3 runs"
+std::string number_of(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+}  // namespace
 
 void Reporter::Coverage::add(const Checked& checked) {
   ++runs;
@@ -38,7 +47,7 @@ Reporter::Reporter(const Invocation& invocation, const RunOptions& options,
       options_(options),
       algorithm_(algorithm),
       machine_(machine),
-      findings_(options) {
+      findings_({options.findings, options.sarif, options.suppress}) {
   for (const std::string& path : {options_.csv, options_.json}) {
     if (!path.empty() && !std::ofstream(path, std::ios::app))
       throw UsageError("cannot write " + path);
@@ -71,14 +80,17 @@ void Reporter::row(const Point& point, const Outcome& outcome) {
 void Reporter::done(const Point& point, const Outcome& outcome, bool last) {
   Outcome counted = outcome;
   counted.findings = findings_.counted(outcome.findings);
-  const bool incomplete = !outcome.checked.incomplete.empty() && !outcome.checked.within_bound;
-  const bool bad = counted.result.wrong != 0 || !counted.findings.empty() || incomplete;
+  const std::string early = findings_.ended_early(outcome.findings);
+  const bool by_budget = !outcome.checked.incomplete.empty() && !outcome.checked.within_bound;
+  const std::string incomplete = by_budget ? outcome.checked.incomplete : early;
+  const bool bad = counted.result.wrong != 0 || !counted.findings.empty() || !incomplete.empty();
   if (options_.backend == "check") coverage_.add(outcome.checked);
   within_bound_ += outcome.checked.within_bound ? 1 : 0;
-  if (incomplete && ++incomplete_ == 1) {
-    findings_.incomplete(outcome.checked.incomplete);
+  if (by_budget) ++over_budget_;
+  if (!incomplete.empty() && ++incomplete_ == 1) {
+    findings_.incomplete(incomplete);
     header();
-    fmt::print("{}\n", outcome.checked.incomplete);
+    fmt::print("{}\n", incomplete);
   }
   if (bad && !std::exchange(has_bad_, true)) bad_ = {point, counted};
   // One run is a row and what was found in it. Of many, what is found is said at once, and the row
@@ -93,7 +105,9 @@ void Reporter::done(const Point& point, const Outcome& outcome, bool last) {
 
 void Reporter::report(const Point& point, const Outcome& outcome) {
   const std::vector<Finding> all = found_by(outcome);
-  const std::vector<std::size_t> fresh = findings_.add(point, all);
+  const std::vector<std::size_t> fresh = findings_.add(
+      {point.algorithm, point.variant, options_.backend, options_.schedule, point.pes, point.seed},
+      all);
   if (fresh.empty()) return;
   header();
   for (std::size_t at : fresh) fmt::print("{}\n", findings_.all()[at].finding.text);
@@ -109,7 +123,7 @@ void Reporter::report(const Point& point, const Outcome& outcome) {
     replay.findings = found_by(run_on_check(algorithm_, point, one));
     if (!replay.findings.empty()) replay.wanted = replay.findings.front().bug();
   }
-  const std::string file = write_replay(replay, options_.replay_file);
+  const std::string file = report::write_replay(replay, options_.replay_file, report::source_id());
   for (std::size_t at : fresh) findings_.all()[at].replay = file;
   fmt::print("  replay {} replay {}\n", invocation_.program, file);
   std::fflush(stdout);
@@ -132,39 +146,41 @@ void Reporter::checker_lines() const {
   const Coverage& all = coverage_;
   if (options_.schedule == "pct") {
     fmt::print(
-        "# pct: n = {} actors (agents, and chains of ordered transfers), k = {} steps, d = {}: a "
-        "run "
-        "finds a bug of depth {} with a chance of 1/(n k^(d-1)) = {:.2g} at least; all {} runs "
+        "# pct: n = {} actors (agents, and chains of ordered transfers), k = {} steps, d = {}: a run "
+        "finds a bug of depth {} with a chance of 1/(n k^(d-1)) = {:.2g} at least; {}{} "
         "with {:.3g} %\n",
         all.actors, all.steps, options_.depth, options_.depth,
-        all.without_bound == all.runs ? 0 : all.least, all.runs, 100 * (1 - all.all_miss));
-    if (all.without_bound > 0)
-      fmt::print("# pct: {} runs were longer than k, and promise nothing\n", all.without_bound);
+        all.without_bound == all.runs ? 0 : all.least, all.runs > 1 ? "all " : "",
+        number_of(all.runs, "run"), 100 * (1 - all.all_miss));
+    if (all.without_bound > 0) {
+      fmt::print("# pct: {} longer than k, and no promise is made for them\n",
+                 number_of(all.without_bound, "run"));
+    }
   }
   if (options_.schedule == "exhaustive") {
-    fmt::print("# exhaustive: {} executions, {}, {}\n", all.executions,
-               options_.bound < 0 ? std::string("no bound on preemptions")
-                                  : fmt::format("at most {} preemptions in each", options_.bound),
-               incomplete_ > 0 ? "INCOMPLETE"
-               : within_bound_ > 0
-                   ? "incomplete: the bound left some out"
-                   : "complete: every other order of verbs and of whole transfers does the same as "
-                     "one of them");
-  }
-  if (incomplete_ > 0)
     fmt::print(
-        "# INCOMPLETE {} of {} runs ended by their budget, and what they had not reached is "
-        "not checked\n",
-        incomplete_, all.runs);
-  fmt::print(
-      "# {}covered {} op sites, {} verbs, {} transfers, {} accesses{}; {} bytes bypassed the "
-      "verbs\n",
-      all.runs > 1 ? fmt::format("{} runs ", all.runs) : std::string(), all.sites.size(), all.verbs,
-      all.transfers, all.accesses,
-      all.detector_bytes > 0
-          ? fmt::format(" ({:.1f} MiB)", static_cast<double>(all.detector_bytes) / (1 << 20))
-          : "",
-      all.escaped_bytes);
+        "# exhaustive: {}, {}, {}\n", number_of(all.executions, "execution"),
+        options_.bound < 0
+            ? std::string("no bound on preemptions")
+            : fmt::format("at most {} in each",
+                          number_of(static_cast<std::uint64_t>(options_.bound), "preemption")),
+        incomplete_ > 0     ? "INCOMPLETE"
+        : within_bound_ > 0 ? "incomplete: the bound left some out"
+                            : "complete: every other order of verbs and of whole transfers does "
+                              "the same as one of them");
+  }
+  if (over_budget_ > 0) {
+    fmt::print("# INCOMPLETE {} of {} ended by a budget, and what was not reached is not checked\n",
+               over_budget_, number_of(all.runs, "run"));
+  }
+  fmt::print("# {}covered {}, {}, {}, {} accesses{}; {} bytes bypassed the verbs\n",
+             all.runs > 1 ? fmt::format("{} runs ", all.runs) : std::string(),
+             number_of(all.sites.size(), "op site"), number_of(all.verbs, "verb"),
+             number_of(all.transfers, "transfer"), all.accesses,
+             all.detector_bytes > 0
+                 ? fmt::format(" ({:.1f} MiB)", static_cast<double>(all.detector_bytes) / (1 << 20))
+                 : "",
+             all.escaped_bytes);
   site_lines();
 }
 
@@ -172,7 +188,13 @@ void Reporter::site_lines() const {
   std::size_t partly = 0;
   for (const auto& [site, times] : coverage_.sites) partly += times.second < coverage_.runs;
   if (partly > 0) fmt::print("# {} of the op sites are not in every run\n", partly);
-  if (!options_.coverage) return;
+  if (!options_.coverage) {
+    if (failed_points_ > 0) return;  // who looks at a finding has no eyes for the rest
+    report::Sites sites;
+    for (const auto& [site, times] : coverage_.sites) sites.insert(site);
+    for (const std::string& line : report::covered_lines(sites)) fmt::print("#   {}\n", line);
+    return;
+  }
   for (const auto& [site, times] : coverage_.sites) {
     fmt::print("#   {}  {}  x{}", site.first, site.second, times.first);
     if (times.second < coverage_.runs)

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "backends/report/findings.hpp"
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
-#include "experiments/sym/findings.hpp"
 #include "experiments/sym/row_of.hpp"
 
 namespace sym::command {
@@ -53,7 +53,7 @@ class Reporter {
   const RunOptions& options_;
   const Algorithm& algorithm_;
   const models::Machine* machine_;
-  Findings findings_;
+  report::Findings findings_;
   Coverage coverage_;
   std::vector<Row> rows_;
   bool began_ = false;
@@ -61,6 +61,7 @@ class Reporter {
   bool has_bad_ = false;
   std::pair<Point, Outcome> bad_;
   std::size_t points_ = 0, failed_points_ = 0, incomplete_ = 0, within_bound_ = 0;
+  std::size_t over_budget_ = 0;  // of the incomplete
 };
 
 }  // namespace sym::command

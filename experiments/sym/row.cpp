@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "backends/report/build.hpp"
 #include "core/error.hpp"
-#include "experiments/sym/version.hpp"
 
 namespace sym::command {
 
@@ -57,7 +57,7 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
           {"flows", number(row.flows)},
           {"window", number(static_cast<std::uint64_t>(row.window))},
           {"schedule", row.schedule},
-          {"version", version()},
+          {"version", report::version()},
           {"dispatch_us", number(measures.dispatch_us)},
           {"combine_us", number(measures.combine_us)},
           {"remote_bytes", whole(measures.remote_bytes)},
@@ -170,7 +170,7 @@ void write_csv(const std::string& path, const std::vector<Row>& rows) {
     }
     file << "\n";
   }
-  if (!file.flush()) throw Failure("cannot write " + path);
+  if (!file.flush()) throw UsageError("cannot write " + path);
 }
 
 void write_json(const std::string& path, const std::vector<Row>& rows) {
@@ -182,7 +182,7 @@ void write_json(const std::string& path, const std::vector<Row>& rows) {
   }
   std::ofstream file(path);
   file << all.dump(2) << "\n";
-  if (!file.flush()) throw Failure("cannot write " + path);
+  if (!file.flush()) throw UsageError("cannot write " + path);
 }
 
 }  // namespace sym::command

@@ -31,7 +31,7 @@ void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_option("--baseline", o.baseline,
                  "nccl: print NCCL's own time beside ours (cuda); gemm: that of its collective "
                  "plus the local product");
-  run.add_option("--seed", o.seed, "of the data and of the random schedule");
+  run.add_option("--seed", raw.seed, "of the data and of the random schedule");
   run.add_option("--schedule", raw.schedule,
                  "check: worst, random, pct, exhaustive or fifo. gemm: which of its schedules run, "
                  "as ag_a,rs_a or "

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -41,6 +43,16 @@ std::vector<std::size_t> parse_numbers(const std::string& option, const std::str
   for (const std::string& part : comma_separated(text))
     numbers.push_back(parse_number(option, part));
   return numbers;
+}
+
+// The parser would take -1 for 2^64 - 1.
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, seed);
+  if (error != std::errc() || rest != end)
+    throw UsageError("--seed '" + text + "': write a number of at least 0, as 1");
+  return seed;
 }
 
 // Options of another family would do nothing, so they are refused.
@@ -169,6 +181,7 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   understand_sizes(o, raw);
   understand_families(o, raw);
   if (!raw.knobs.empty()) o.knobs = comma_separated(raw.knobs);
+  if (!raw.seed.empty()) o.seed = parse_seed(raw.seed);
   if (!raw.budget.empty()) o.most_steps = parse_number("--budget", raw.budget);
   const auto at_least = [](const char* option, int value, int least) {
     if (value < least)
@@ -180,7 +193,8 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   at_least("--depth", o.depth, 1);
   at_least("--bound", o.bound, -1);
   at_least("--resident", o.resident, 0);
-  if (o.most_seconds < 0) throw UsageError("--time-limit must be at least 0");
+  if (!(o.most_seconds >= 0) || !std::isfinite(o.most_seconds))
+    throw UsageError("--time-limit must be a number of seconds of at least 0 (0: no limit)");
   at_least("-n", o.timed, 0);
   at_least("--root", o.root, 0);
   at_least("--wait-ms", o.wait_ms, 0);
@@ -202,7 +216,21 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
 
 }  // namespace
 
+void refuse_empty(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& one = arguments[i];
+    if (one.empty()) {
+      throw UsageError(i > 0 && arguments[i - 1].starts_with("-")
+                           ? arguments[i - 1] + ": its value is empty"
+                           : "an argument is empty");
+    }
+    if (one.starts_with("-") && one.ends_with("="))
+      throw UsageError(one.substr(0, one.size() - 1) + ": its value is empty");
+  }
+}
+
 void parse(CLI::App& app, std::vector<std::string> arguments) {
+  refuse_empty(arguments);
   app.allow_extras();
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {

@@ -11,7 +11,7 @@ namespace sym::command {
 
 // What the parser fills in as text before it is understood.
 struct RawRun {
-  std::string pes, sizes, bytes, begin, end, factor, knobs, budget, gpus_per_thread;
+  std::string pes, sizes, bytes, begin, end, factor, knobs, budget, gpus_per_thread, seed;
   std::string schedule = "worst";
   std::string tokens, hidden, capacity, routing, splits, m, n, k;
   long long alignment = 1;
@@ -19,6 +19,10 @@ struct RawRun {
 };
 
 void add_run_options(CLI::App& run, RunOptions& options, RawRun& raw);
+
+// Throws UsageError for an option with an empty value, which none takes: it is a variable of a
+// script that was not set.
+void refuse_empty(const std::vector<std::string>& arguments);
 
 // Parses, and refuses what the parser did not know in one sentence with the nearest that exists.
 void parse(CLI::App& app, std::vector<std::string> arguments);

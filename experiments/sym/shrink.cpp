@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "backends/report/build.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/dtypes.hpp"
@@ -166,7 +167,7 @@ Shrunk shrink(const Registry& registry, const Replay& replay) {
 }
 
 int shrink_command(const Invocation& invocation, const std::string& file, const std::string& out) {
-  const Replay before = read_replay(file);
+  const Replay before = report::read_replay(file, report::source_id());
   const Shrunk shrunk = shrink(invocation.registry, before);
   const Algorithm& algorithm = invocation.registry.find(shrunk.replay.arguments.at(0));
   std::fputs(shrunk.replay.text().c_str(), stdout);
@@ -174,7 +175,7 @@ int shrink_command(const Invocation& invocation, const std::string& file, const 
        timeline_on_check(algorithm, shrunk.run.point, shrunk.run.options, before.wanted)) {
     std::printf("  %s\n", line.c_str());
   }
-  const std::string name = write_replay(shrunk.replay, out);
+  const std::string name = report::write_replay(shrunk.replay, out, report::source_id());
   const auto set = [](const std::vector<std::uint32_t>& decisions) {
     return decisions.size() -
            static_cast<std::size_t>(std::count(decisions.begin(), decisions.end(), 0U));

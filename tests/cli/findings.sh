@@ -51,12 +51,20 @@ cat >accepted <<'TXT'
 deadlock core/collective/*.hpp   PE 2 is left out on purpose
 race     ring.hpp:1              nobody has ever seen it
 TXT
-try 0 "${check[@]}" "${hang[@]}" --suppress accepted --sarif accepted.sarif
+try 1 "${check[@]}" "${hang[@]}" --suppress accepted --sarif accepted.sarif
 says "# suppressed: deadlock (stale epoch) at core/collective/"
-says "PE 2 is left out on purpose"
+says "accepted:2: PE 2 is left out on purpose"
+says "accepted:2 (deadlock core/collective/*.hpp) matched 1 finding"
 says "accepted:3 (race ring.hpp:1) matched nothing"
 silent_about "DEADLOCK"
+# It ended the run, and what never ran is not accepted.
+says "INCOMPLETE ended early by a suppressed finding, deadlock (stale epoch) at core/collective/"
 grep -q '"justification": "PE 2 is left out on purpose"' accepted.sarif || fail "no justification"
+echo 'race missing_entry_barrier.cpp looked at' >race
+try 0 "$SYM_CAUGHT" run missing_entry_barrier --pes 3 --bytes 4K --suppress race
+says "race:1 (race missing_entry_barrier.cpp) matched"
+silent_about "INCOMPLETE"
+refused "cannot read ." -- "${check[@]}" --suppress .
 echo 'deadlock barrier.hpp' >no_reason
 refused "no_reason:1" "reason" -- "${check[@]}" --suppress no_reason
 echo 'deadlock barrier.hpp:x because' >no_line
@@ -74,8 +82,8 @@ says "--iterations 1"
 [ "$(grep -c '|' out)" -ge 3 ] || fail "nothing side by side"
 try 1 "$SYM_CAUGHT" replay small.json
 says "the same finding, word for word"
-sed 's/symposium replay 2/symposium replay 1/' small.json >old.json
-refused "symposium replay 1" "symposium replay 2" -- "$SYM_CAUGHT" replay old.json
+sed 's/symposium replay 3/symposium replay 2/' small.json >old.json
+refused "symposium replay 2" "symposium replay 3" -- "$SYM_CAUGHT" replay old.json
 
 # A race gets as small as it can be: two PEs and one element.
 try 1 "$SYM_CAUGHT" run missing_entry_barrier --pes 5 --bytes 4K --dtype f32 --schedule random
@@ -88,10 +96,11 @@ says "> "
 try 0 "${check[@]}" --variant ring --schedule pct --depth 3 --runs 20
 says "d = 3: a run finds a bug of depth 3 with a chance of 1/(n k^(d-1)) = "
 says "all 20 runs"
+says "core/collective/ring.hpp:"  # a clean run names its op sites
 try 1 "${check[@]}" --variant ring --budget 50
 says "INCOMPLETE"
 try 0 "$SYM_CAUGHT" run all_reduce --pes 2 --bytes 64 --blocks 1 --iterations 1 --schedule exhaustive
-says "no bound on preemptions, complete: every other order of verbs and of whole transfers"
+says "exhaustive: 1 execution, no bound on preemptions, complete: every other order of verbs and of whole transfers"
 # As many runs as one likes: none of them takes memory before it runs.
 limited=(bash -c 'ulimit -v 2000000 && exec "$@"' limited)
 if "${limited[@]}" "$SYM_CAUGHT" list >out 2>&1; then  # not with sanitizers, which take more

@@ -33,6 +33,23 @@ refused "2" -- "${run[@]}" --backend sim --machine h200x2 --pes 3
 refused "cannot read" -- "$SYM" replay no-such-file
 refused "cannot read" -- "$SYM" compare no-such-file neither
 
+# Empty values, and files that cannot be written.
+for option in --csv --json --findings --sarif --suppress --knobs --pes --schedule --machine; do
+  refused "$option" "empty" -- "${run[@]}" "$option" ''
+  refused "$option" "empty" -- "${run[@]}" "$option="
+done
+refused "knob" "none" -- "${run[@]}" --knobs none,split
+refused "unknown knob ''" -- "${run[@]}" --knobs split,
+refused "--seed" -- "${run[@]}" --seed -1
+refused "--seed" -- "${run[@]}" --seed=-1
+refused "--time-limit" -- "${run[@]}" --time-limit nan
+for option in --csv --json --sarif; do
+  if [ -e /dev/full ]; then
+    try 2 "${run[@]}" "$option" /dev/full
+    [ "$(cat err)" = "sym: cannot write /dev/full" ] || fail "$option /dev/full: not one clear line"
+  fi
+done
+
 # A key that no machine has, in a file: the nearest, and the line.
 "$SYM" machine h200x2 --out machine.json >/dev/null || fail "machine --out"
 sed 's/"flag_us"/"flags_us"/' machine.json >typo.json
@@ -43,6 +60,7 @@ try 0 "$SYM" machine machine.json
 # What is not here: exit 3.
 try 3 "${run[@]}" --backend ibgda
 try 0 "$SYM" --help
+[ "$(grep -c 'sym replay' out)" = 1 ] || fail "replay is not listed once"
 try 0 "$SYM" run --help
 try 0 "$SYM" --version
 try 0 "$SYM" list

@@ -7,9 +7,10 @@ allowed='
 core
 models            core
 backends/host     core
+backends/report   core
 backends/thread   core backends/host
 backends/fiber    core backends/host
-backends/check    core backends/host backends/fiber
+backends/check    core backends/host backends/fiber backends/report
 backends/cuda     core
 backends/ibgda    core backends/cuda
 sim               core backends/host backends/fiber backends/check models
@@ -24,7 +25,7 @@ libraries='
 ^(cuda|cublas|cooperative_groups|nv|nvtx3|nccl|cub|thrust)  ^backends/(cuda|ibgda)/|^(experiments|tests)/.*[.]cuh?$
 ^nvshmem                                                    ^backends/ibgda/
 ^pugixml                                                    ^models/
-^nlohmann/                                                  ^(models|sim|experiments|tests)/
+^nlohmann/                                                  ^(models|sim|experiments|tests|backends/report)/
 ^(CLI|fmt)/                                                 ^experiments/
 ^Eigen/                                                     ^(experiments|tests|backends/host)/
 ^(gtest|gmock)/                                             ^tests/|^backends/check/gtest[.]hpp$

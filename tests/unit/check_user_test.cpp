@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "backends/check/gtest.hpp"
+#include "backends/report/findings.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
 
@@ -114,6 +118,7 @@ struct Said {
 Said main_of(std::vector<std::string> arguments, const Program& program) {
   std::vector<char*> argv{const_cast<char*>("mine")};
   for (std::string& one : arguments) argv.push_back(one.data());
+  std::filesystem::current_path(testing::TempDir());  // replay files go here
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   const int status = check_main(static_cast<int>(argv.size()), argv.data(), program);
@@ -132,7 +137,7 @@ TEST(CheckMain, SaysWhatRepeatsAFindingAndSaysItOnce) {
   const Said said = main_of({"--schedule", "random", "--seed", "5", "--runs", "9"}, hangs);
   EXPECT_EQ(said.status, 1);
   EXPECT_THAT(said.out, HasSubstr("again  mine --pes 2 --schedule random --seed 5"));
-  EXPECT_THAT(said.out, HasSubstr("and 8 repetitions of these findings"));
+  EXPECT_THAT(said.out, HasSubstr("seen in 9 of 9 runs, first at seed 5"));
   EXPECT_EQ(main_of({}, throws).status, 1);
 }
 
@@ -156,12 +161,122 @@ TEST(CheckMain, RefusesWhatItDoesNotKnow) {
       {{"--pes", "0"}, "--pes 0: a number from 1 to 4096 is wanted"},
       {{"--pes", "2x"}, "--pes 2x"},
       {{"--pes"}, "--pes needs a value"},
+      {{"--pes", ""}, "--pes: its value is empty"},
+      {{"--pes="}, "--pes: its value is empty"},
+      {{"--pes", "2,"}, "--pes (empty)"},
+      {{"--schedule", ""}, "--schedule: its value is empty"},
+      {{"--schedule", ","}, "unknown schedule ''"},
+      {{"--seed", "-1", "--schedule", "random"}, "--seed -1"},
+      {{"--seed", "2"}, "--seed goes with --schedule random or pct"},
+      {{"--runs", "2", "--schedule", "fifo"}, "--runs goes with --schedule random or pct"},
+      {{"--depth", "3"}, "--depth goes with --schedule pct"},
+      {{"--bound", "1", "--schedule", "worst,pct"}, "--bound goes with --schedule exhaustive"},
+      {{"--knobs", "split", "--schedule", "fifo"}, "--knobs goes with --schedule worst or"},
+      {{"--knobs", "none,split"}, "knob 'none' stands alone"},
+      {{"--knobs", "splits"}, "the nearest is 'split'"},
+      {{"--budget", "1Q"}, "--budget 1Q"},
+      {{"--time-limit", "nan"}, "--time-limit nan"},
+      {{"--time-limit", "inf"}, "--time-limit inf"},
+      {{"--coverage=1"}, "--coverage takes no value"},
+      {{"--sarif", "no/such/folder"}, "cannot write no/such/folder"},
+      {{"--suppress", "."}, "cannot read ."},
+      {{"replay"}, "one file is wanted"},
+      {{"replay", "no-such-file"}, "cannot read no-such-file"},
       {{"--schedule", "wurst"}, "unknown schedule 'wurst'; the nearest is 'worst'"}};
   for (const auto& [arguments, sentence] : bad) {
     const Said said = main_of(arguments, right);
     EXPECT_EQ(said.status, 2);
     EXPECT_THAT(said.err, HasSubstr(sentence));
   }
+}
+
+TEST(CheckMain, TakesValuesBehindAnEqualsSign) {
+  const Said said = main_of({"--pes=2", "--schedule=fifo,worst", "--budget=1K"}, right);
+  EXPECT_EQ(said.status, 0) << said.out << said.err;
+  EXPECT_THAT(said.out, HasSubstr("clean      2 PEs  fifo"));
+  EXPECT_EQ(main_of({"--budget", "0"}, right).status, 0);  // the default
+  EXPECT_EQ(main_of({"--time-limit", "0", "--knobs", "none"}, right).status, 0);
+}
+
+TEST(CheckMain, ARunOfNothingIsNoSuccess) {
+  const Said said = main_of({}, [](FiberWorld&) {});
+  EXPECT_EQ(said.status, 1);
+  EXPECT_THAT(said.out, HasSubstr("NOTHING was checked"));
+}
+
+TEST(CheckMain, NamesTheOpSitesOfACleanRun) {
+  const Said said = main_of({}, right);
+  EXPECT_THAT(said.out, testing::ContainsRegex("covered .*check_user_test.cpp:[0-9]+,[0-9]+"));
+  EXPECT_THAT(main_of({"--coverage"}, right).out,
+              testing::ContainsRegex("check_user_test.cpp:[0-9]+  wait_until\n"));
+}
+
+// Two writers of one byte in an order that nothing gives, and a reader whose path depends on it.
+void many_orders(FiberWorld& world) {
+  const auto to = world.allocate<float>(1);
+  world.launch({.name = "add"}, [to](auto& block) { block.fetch_add(to, 0, 1.0F, 0); });
+}
+TEST(CheckMain, ExhaustiveSaysHowFarItWent) {
+  const Said all = main_of({"--schedule", "exhaustive"}, many_orders);
+  EXPECT_EQ(all.status, 0) << all.out << all.err;
+  EXPECT_THAT(all.out, HasSubstr("2 executions"));
+  EXPECT_THAT(all.out, HasSubstr("no bound on preemptions, complete: "));
+  const Said some = main_of({"--schedule", "exhaustive", "--bound", "0"}, right);
+  EXPECT_EQ(some.status, 0) << some.out;
+  EXPECT_THAT(some.out, HasSubstr("1 execution,"));
+  EXPECT_THAT(some.out, HasSubstr("at most 0 preemptions in each, "));
+}
+
+// The line "  replay mine replay FILE" of what was printed.
+std::string replay_of(const std::string& out) {
+  const std::string mark = "  replay mine replay ";
+  const std::size_t at = out.find(mark);
+  if (at == std::string::npos) return "";
+  return out.substr(at + mark.size(), out.find('\n', at) - at - mark.size());
+}
+
+TEST(CheckMain, ReplaysAFinding) {
+  if (!report::has_json()) GTEST_SKIP() << "no nlohmann-json";
+  for (const char* schedule : {"worst", "random", "pct", "exhaustive", "fifo"}) {
+    const std::string file = replay_of(main_of({"--schedule", schedule}, races).out);
+    ASSERT_NE(file, "") << schedule;
+    const Said again = main_of({"replay", file}, races);
+    EXPECT_EQ(again.status, 1) << schedule << again.out << again.err;
+    EXPECT_THAT(again.out, testing::ContainsRegex("RACE  (sum vs put|put vs sum)"));
+    EXPECT_THAT(again.out, HasSubstr("# the same finding, word for word"));
+    // Another program in the same executable.
+    const Said other = main_of({"replay", file}, right);
+    EXPECT_EQ(other.status, 2) << schedule << other.out;
+    EXPECT_THAT(other.out, HasSubstr("# NOT the same finding"));
+  }
+}
+
+TEST(CheckMain, WritesFindingsForMachines) {
+  if (!report::has_json()) GTEST_SKIP() << "no nlohmann-json";
+  const Said said = main_of({"--findings", "mine.jsonl", "--sarif", "mine.sarif"}, races);
+  EXPECT_EQ(said.status, 1);
+  std::string line, sarif;
+  std::getline(std::ifstream("mine.jsonl"), line);
+  EXPECT_THAT(line, HasSubstr("\"kind\":\"race\""));
+  EXPECT_THAT(line, HasSubstr("\"algorithm\":\"mine\""));
+  EXPECT_THAT(line, HasSubstr("\"replay\":\"" + replay_of(said.out) + "\""));
+  std::getline(std::ifstream("mine.sarif"), sarif, '\0');
+  EXPECT_THAT(sarif, HasSubstr("\"ruleId\": \"race\""));
+}
+
+TEST(CheckMain, SuppressesWithAReason) {
+  std::filesystem::current_path(testing::TempDir());
+  std::ofstream("accepted.txt") << "race check_user_test.cpp the reader throws it away\n"
+                                << "deadlock *.cpp known\n";
+  const Said race = main_of({"--suppress", "accepted.txt"}, races);
+  EXPECT_EQ(race.status, 0) << race.out << race.err;
+  EXPECT_THAT(race.out, HasSubstr("accepted.txt:1: the reader throws it away"));
+  EXPECT_THAT(race.out, HasSubstr("accepted.txt:1 (race check_user_test.cpp) matched 1 finding"));
+  EXPECT_THAT(race.out, HasSubstr("accepted.txt:2 (deadlock *.cpp) matched nothing"));
+  // What never ran is not accepted.
+  const Said hang = main_of({"--suppress", "accepted.txt"}, hangs);
+  EXPECT_EQ(hang.status, 1) << hang.out;
+  EXPECT_THAT(hang.out, HasSubstr("INCOMPLETE ended early by a suppressed finding, deadlock ("));
 }
 
 }  // namespace

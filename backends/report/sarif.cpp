@@ -1,15 +1,13 @@
 // SARIF 2.1.0, as code scanning services read it.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "experiments/sym/findings.hpp"
-#include "experiments/sym/pattern.hpp"
-#include "experiments/sym/version.hpp"
+#include "backends/report/build.hpp"
+#include "backends/report/findings.hpp"
+#include "backends/report/hash.hpp"
 
-namespace sym::command {
+namespace sym::report {
 
 namespace {
 
@@ -46,7 +44,9 @@ Json physical(const Place& place) {
 
 std::string who(const Place& place) {
   std::string text = place.role + ": PE " + std::to_string(place.pe);
-  if (place.block >= 0) text += fmt::format(" block {}, launch {}", place.block, place.launch);
+  if (place.block >= 0) {
+    text += " block " + std::to_string(place.block) + ", launch " + std::to_string(place.launch);
+  }
   if (place.queue >= 0) text += " queue " + std::to_string(place.queue);
   if (place.block >= 0 && !place.launch_name.empty()) text += " (" + place.launch_name + ")";
   return text + (place.verb.empty() ? "" : ", " + place.verb);
@@ -82,8 +82,7 @@ Json result_of(const KnownFinding& known, std::size_t rule) {
     result["relatedLocations"].push_back(location);
   }
   result["occurrenceCount"] = known.runs;
-  result["partialFingerprints"] = {
-      {"symFinding/v1", fmt::format("{:016x}", hash_bytes(known.key.data(), known.key.size()))}};
+  result["partialFingerprints"] = {{"symFinding/v1", fnv_text(known.key)}};
   if (!known.suppressed.empty()) {
     result["suppressions"] = Json::array(
         {{{"kind", "external"}, {"status", "accepted"}, {"justification", known.suppressed}}});
@@ -134,4 +133,4 @@ std::string to_sarif(const std::vector<KnownFinding>& findings,
   return json.dump(2) + "\n";
 }
 
-}  // namespace sym::command
+}  // namespace sym::report

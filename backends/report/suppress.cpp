@@ -1,13 +1,14 @@
-#include "experiments/sym/suppress.hpp"
+#include "backends/report/suppress.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "core/error.hpp"
 
-namespace sym::command {
+namespace sym::report {
 
 namespace {
 
@@ -34,14 +35,19 @@ bool glob(const std::string& pattern, const std::string& text) {
 
 }  // namespace
 
-bool Suppressions::Entry::matches(const Place& place) const {
-  if (line != 0 && line != place.line) return false;
-  return glob(file, place.file) || glob(file, place.file.substr(place.file.rfind('/') + 1));
+bool Suppressions::Entry::matches(const Finding& finding) const {
+  if (kind != "*" && kind != finding.kind) return false;
+  return std::any_of(finding.places.begin(), finding.places.end(), [this](const Place& place) {
+    if (line != 0 && line != place.line) return false;
+    return glob(file, place.file) || glob(file, place.file.substr(place.file.rfind('/') + 1));
+  });
 }
 
 Suppressions::Suppressions(const std::string& path) : path_(path) {
   std::ifstream in(path);
-  if (!in) throw UsageError("cannot read " + path);
+  if (!in || std::filesystem::is_directory(path)) {  // which would open, and give nothing
+    throw UsageError("cannot read " + path);
+  }
   std::string text;
   for (std::size_t number = 1; std::getline(in, text); ++number) add(text, number);
 }
@@ -72,28 +78,33 @@ void Suppressions::add(const std::string& text, std::size_t number) {
   entries_.push_back(entry);
 }
 
-const std::string* Suppressions::reason(const Finding& finding) {
-  const std::string* reason = nullptr;
-  for (Entry& entry : entries_) {
-    if (entry.kind != "*" && entry.kind != finding.kind) continue;
-    const bool hit = std::any_of(finding.places.begin(), finding.places.end(),
-                                 [&](const Place& place) { return entry.matches(place); });
-    if (!hit) continue;
-    entry.used = true;
-    if (reason == nullptr) reason = &entry.reason;
-  }
-  return reason;
+bool Suppressions::accepts(const Finding& finding) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.matches(finding); });
 }
 
-std::vector<std::string> Suppressions::unused() const {
+Suppressions::Accepted Suppressions::take(const Finding& finding) {
+  Accepted accepted;
+  for (Entry& entry : entries_) {
+    if (!entry.matches(finding)) continue;
+    ++entry.matched;
+    if (accepted.reason.empty())
+      accepted = {entry.reason, path_ + ":" + std::to_string(entry.number)};
+  }
+  return accepted;
+}
+
+std::vector<std::string> Suppressions::summary() const {
   std::vector<std::string> all;
   for (const Entry& entry : entries_) {
-    if (entry.used) continue;
-    all.push_back("suppression of " + path_ + ":" + std::to_string(entry.number) + " (" +
-                  entry.kind + " " + entry.file +
-                  (entry.line != 0 ? ":" + std::to_string(entry.line) : "") + ") matched nothing");
+    all.push_back(
+        "suppression of " + path_ + ":" + std::to_string(entry.number) + " (" + entry.kind + " " +
+        entry.file + (entry.line != 0 ? ":" + std::to_string(entry.line) : "") + ") matched " +
+        (entry.matched == 0
+             ? "nothing"
+             : std::to_string(entry.matched) + (entry.matched == 1 ? " finding" : " findings")));
   }
   return all;
 }
 
-}  // namespace sym::command
+}  // namespace sym::report

@@ -1,35 +1,8 @@
-#include "experiments/sym/finding.hpp"
+#include "backends/report/finding_json.hpp"
 
 #include <nlohmann/json.hpp>
-#include <set>
 
-namespace sym::command {
-
-std::string Finding::sites() const {
-  std::set<std::string> sites;
-  for (const Place& place : places) {
-    if (place.line != 0) sites.insert(place.file + ":" + std::to_string(place.line));
-  }
-  std::string all;
-  for (const std::string& site : sites) all += (all.empty() ? "" : ", ") + site;
-  return all;
-}
-
-std::string Finding::bug() const {
-  const std::string sites = this->sites();
-  return kind + "|" + (sites.empty() ? text.substr(0, text.find('\n')) : sites);
-}
-
-std::string Finding::key() const { return verdict + "|" + bug(); }
-
-std::vector<Finding> distinct(const std::vector<Finding>& findings) {
-  std::vector<Finding> all;
-  std::set<std::string> keys;
-  for (const Finding& finding : findings) {
-    if (keys.insert(finding.key()).second) all.push_back(finding);
-  }
-  return all;
-}
+namespace sym::report {
 
 nlohmann::ordered_json to_json(const Finding& finding) {
   nlohmann::ordered_json json;
@@ -76,4 +49,4 @@ Finding finding_of(const nlohmann::json& json) {
   return finding;
 }
 
-}  // namespace sym::command
+}  // namespace sym::report

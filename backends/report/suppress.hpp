@@ -10,28 +10,35 @@
 #include <string>
 #include <vector>
 
-#include "experiments/sym/finding.hpp"
+#include "backends/report/finding.hpp"
 
-namespace sym::command {
+namespace sym::report {
 
 class Suppressions {
  public:
   Suppressions() = default;
-  // Throws UsageError, with the line's number, for a line that is no suppression.
+  // Throws UsageError for a file that cannot be read, and, with the line's number, for a line that
+  // is no suppression.
   explicit Suppressions(const std::string& path);
 
-  // Why the finding is suppressed: one of its places is in an entry of its kind. Null: it is not.
-  const std::string* reason(const Finding& finding);
-  // A sentence for each entry that no finding has matched.
-  std::vector<std::string> unused() const;
+  // Whether an entry of its kind names any one of the finding's places.
+  bool accepts(const Finding& finding) const;
+  struct Accepted {
+    std::string reason;  // empty: no entry does
+    std::string entry;   // accepted.txt:3
+  };
+  // What the first entry says that does. Every entry that does counts the finding as matched.
+  Accepted take(const Finding& finding);
+  // A sentence for each entry: how many findings it matched.
+  std::vector<std::string> summary() const;
 
  private:
   struct Entry {
     std::size_t number = 0;
     std::string kind, file, reason;
     int line = 0;  // 0: any
-    bool used = false;
-    bool matches(const Place& place) const;
+    std::size_t matched = 0;
+    bool matches(const Finding& finding) const;
   };
   void add(const std::string& text, std::size_t number);
 
@@ -39,4 +46,4 @@ class Suppressions {
   std::vector<Entry> entries_;
 };
 
-}  // namespace sym::command
+}  // namespace sym::report

@@ -1,11 +1,10 @@
-// A finding of any backend, as the command keeps, prints and writes it.
+// A finding of any backend, as programs keep, print and write it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
-namespace sym::command {
+namespace sym::report {
 
 // Who, and where in the source: file as the tree knows it, line 0 where there is none.
 struct Place {
@@ -26,13 +25,13 @@ struct Finding {
   std::string bug() const;
   // "core/collective/ring.hpp:41, core/collective/ring.hpp:60": each site once, in order.
   std::string sites() const;
+  // "deadlock (cycle) at core/collective/ring.hpp:41"
+  std::string title() const;
+  // Whether its run ended there, so that nothing is known of what would have come after.
+  bool ends_run() const;
 };
 
 // Each key once, the first of it.
 std::vector<Finding> distinct(const std::vector<Finding>& findings);
 
-nlohmann::ordered_json to_json(const Finding& finding);
-// Throws nlohmann's exceptions where a part is missing or of another kind.
-Finding finding_of(const nlohmann::json& json);
-
-}  // namespace sym::command
+}  // namespace sym::report

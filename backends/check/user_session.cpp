@@ -1,0 +1,215 @@
+#include "backends/check/user_session.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "backends/check/found.hpp"
+#include "backends/check/program_id.hpp"
+#include "backends/report/build.hpp"
+#include "backends/report/covered.hpp"
+#include "backends/report/replay_file.hpp"
+
+namespace sym::check {
+
+namespace {
+
+report::Identity identity() { return report::source_id() + ", program " + program_id(); }
+
+std::string number_of(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// On GitHub: the line that marks the place in the change under review. The file is named as the
+// compiler was given it; sym_add_checked_kernel sees to it that this is from the project's folder.
+void annotate(const report::Finding& finding) {
+  const char* github = std::getenv("GITHUB_ACTIONS");
+  if (github == nullptr || std::string(github) != "true") return;
+  const std::string title = finding.text.substr(0, finding.text.find('\n'));
+  for (const report::Place& place : finding.places) {
+    if (place.line == 0) continue;
+    std::printf("::error file=%s,line=%d,title=%s::%s\n", place.file.c_str(), place.line,
+                finding.kind.c_str(), (title + " " + finding.why).c_str());
+    return;
+  }
+  std::printf("::error title=%s::%s\n", finding.kind.c_str(), title.c_str());
+}
+
+// What the runs of one schedule in one world have come to.
+struct Tally {
+  std::uint64_t bad = 0, executions = 0;
+  std::string unfinished;  // why; empty: all came to their end
+  bool within_bound = false;
+  CheckReport last;
+  double missed = 1;  // the probability that pct has missed a bug of its depth
+};
+
+class Session {
+ public:
+  Session(const UserOptions& options, const Program& program, std::string name)
+      : options_(options), program_(program), name_(std::move(name)), findings_(options.files) {}
+
+  int run() {
+    for (int pes : options_.pes) {
+      for (const std::string& schedule : options_.schedules) run_all(pes, schedule);
+    }
+    findings_.write();
+    for (const std::string& line : findings_.summary()) std::printf("%s\n", line.c_str());
+    if (sites_.empty() && !wrong_) {
+      std::printf("NOTHING was checked: no kernel and no queue has called a verb\n");
+      return 1;
+    }
+    print_sites();
+    return wrong_ ? 1 : 0;
+  }
+
+ private:
+  // Every seed of one schedule in one world, and a line about them.
+  void run_all(int pes, const std::string& schedule) {
+    const std::uint64_t runs = is_seeded(schedule) ? options_.runs : 1;
+    CheckOptions options = options_.check;
+    options.pes = pes;
+    options.schedule = schedule;
+    Tally tally;
+    for (std::uint64_t run = 0; run < runs; ++run, ++options.seed) {
+      one(options, tally);
+      if (run == 0) options.pct_steps = tally.last.pct.steps;
+    }
+    wrong_ = wrong_ || tally.bad > 0 || !tally.unfinished.empty();
+    print(options, tally);
+  }
+
+  void one(const CheckOptions& options, Tally& tally) {
+    tally.last = check_program(options, program_);
+    const CheckReport& last = tally.last;
+    const std::vector<report::Finding> found = report::distinct(found_of(last.findings));
+    tell(options, found, last.decisions);
+    if (!findings_.counted(found).empty()) ++tally.bad;
+    tally.executions += last.executions;
+    tally.missed *= 1 - last.pct.bound;
+    tally.within_bound = tally.within_bound || last.within_bound;
+    for (const auto& [site, times] : last.statistics.sites) sites_.insert(site);
+    std::string why = findings_.ended_early(found);
+    if (last.incomplete && !last.within_bound)
+      why = "a budget ended it, and nothing is known of the rest: " + last.not_reached;
+    if (why.empty()) return;
+    findings_.incomplete(why);
+    tally.unfinished = why;
+  }
+
+  void print(const CheckOptions& options, const Tally& tally) const {
+    const bool exhaustive = options.schedule == "exhaustive";
+    std::printf("%-10s %d PEs  %-10s %s, %s, %s in the last\n",
+                tally.bad > 0               ? "FINDINGS"
+                : !tally.unfinished.empty() ? "INCOMPLETE"
+                                            : "clean",
+                options.pes, options.schedule.c_str(),
+                number_of(tally.executions, exhaustive ? "execution" : "run").c_str(),
+                number_of(tally.last.statistics.sites.size(), "op site").c_str(),
+                number_of(tally.last.statistics.transfers, "transfer").c_str());
+    if (options.schedule == "pct") {
+      std::printf(
+          "%-10s a bug of depth %d, if there is one, is found with probability %.3g or more\n", "",
+          options.pct_depth, 1 - tally.missed);
+    }
+    if (exhaustive) {
+      const std::string bound =
+          options.bound < 0
+              ? "no bound on preemptions"
+              : "at most " + number_of(static_cast<std::uint64_t>(options.bound), "preemption") +
+                    " in each";
+      std::printf("%-10s %s, %s\n", "", bound.c_str(),
+                  !tally.unfinished.empty() ? "INCOMPLETE"
+                  : tally.within_bound      ? "incomplete: the bound left some out"
+                                            : "complete: every other order does the same as one "
+                                              "of them");
+    }
+    if (!tally.unfinished.empty()) std::printf("%-10s %s\n", "", tally.unfinished.c_str());
+  }
+
+  // Tells what is new, once, with what has it again.
+  void tell(const CheckOptions& options, const std::vector<report::Finding>& found,
+            const std::vector<std::uint32_t>& decisions) {
+    const report::Origin origin{name_.substr(name_.rfind('/') + 1),
+                                "",
+                                "check",
+                                options.schedule,
+                                options.pes,
+                                options.seed};
+    const std::vector<std::size_t> fresh = findings_.add(origin, found);
+    if (fresh.empty()) return;
+    for (std::size_t at : fresh) {
+      std::printf("%s\n", findings_.all()[at].finding.text.c_str());
+      annotate(findings_.all()[at].finding);
+    }
+    report::Replay replay;
+    replay.arguments = arguments_of(options);
+    replay.decisions = decisions;
+    replay.findings = found;
+    replay.wanted = findings_.all()[fresh.front()].finding.bug();
+    std::string words = name_;
+    for (const std::string& word : replay.arguments) words += " " + word;
+    std::printf("  again  %s\n", words.c_str());
+    if (!report::has_json()) return;
+    if (options.schedule == "exhaustive") of_one_execution(options, replay);
+    const std::string file = report::write_replay(replay, "", identity());
+    for (std::size_t at : fresh) findings_.all()[at].replay = file;
+    std::printf("  replay %s replay %s\n", name_.c_str(), file.c_str());
+    std::fflush(stdout);
+  }
+
+  // The file is about the first execution that had a finding.
+  void of_one_execution(const CheckOptions& options, report::Replay& replay) const {
+    CheckOptions execution = options;
+    execution.decisions = replay.decisions;
+    replay.findings = report::distinct(found_of(check_program(execution, program_).findings));
+    if (!replay.findings.empty()) replay.wanted = replay.findings.front().bug();
+  }
+
+  // What repeats this run: with the same build and seed it takes the same decisions.
+  std::vector<std::string> arguments_of(const CheckOptions& options) const {
+    std::vector<std::string> words{"--pes", std::to_string(options.pes), "--schedule",
+                                   options.schedule};
+    if (is_seeded(options.schedule))
+      words.insert(words.end(), {"--seed", std::to_string(options.seed)});
+    const std::vector<std::string> given = options_.repeated(options.schedule);
+    words.insert(words.end(), given.begin(), given.end());
+    return words;
+  }
+
+  void print_sites() const {
+    if (options_.coverage) {
+      for (const auto& [site, verb] : sites_) std::printf("  %s  %s\n", site.c_str(), verb.c_str());
+    } else if (!wrong_) {
+      for (const std::string& line : report::covered_lines(sites_))
+        std::printf("covered    %s\n", line.c_str());
+    }
+  }
+
+  const UserOptions& options_;
+  const Program& program_;
+  std::string name_;
+  report::Findings findings_;
+  report::Sites sites_;
+  bool wrong_ = false;
+};
+
+}  // namespace
+
+int run_session(const UserOptions& options, const Program& program, const std::string& name) {
+  return Session(options, program, name).run();
+}
+
+int replay_session(const std::string& file, const Program& program) {
+  const report::Replay replay = report::read_replay(file, identity());
+  const UserOptions options = parse_user_options(replay.arguments);
+  CheckOptions run = options.check;
+  run.pes = options.pes.at(0);
+  run.schedule = options.schedules.at(0);
+  run.decisions = replay.decisions;
+  run.exact_replay = replay.exact;
+  report::Replay again;
+  again.findings = report::distinct(found_of(check_program(run, program).findings));
+  return report::compare_replays(replay, again);
+}
+
+}  // namespace sym::check
