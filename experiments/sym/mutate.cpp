@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <map>
 
+#include "backends/report/findings.hpp"
 #include "core/error.hpp"
+#include "experiments/sym/run_options.hpp"
 #include "models/machine.hpp"
 
 namespace sym::command {
@@ -17,8 +20,15 @@ using Arguments = std::vector<std::string>;
 
 // Takes `name` and its value out of the arguments; empty if it is not among them.
 std::string take_option(Arguments& arguments, const std::string& name) {
-  const auto found = std::find(arguments.begin(), arguments.end(), name);
+  const auto found = std::find_if(arguments.begin(), arguments.end(), [&](const std::string& one) {
+    return one == name || one.starts_with(name + "=");
+  });
   if (found == arguments.end()) return "";
+  if (*found != name) {
+    std::string value = found->substr(name.size() + 1);
+    arguments.erase(found);
+    return value;
+  }
   if (found + 1 == arguments.end()) throw UsageError(name + ": a value is missing");
   std::string value = *(found + 1);
   arguments.erase(found, found + 2);
@@ -62,6 +72,39 @@ Arguments completed(const Algorithm& algorithm, Arguments arguments, const Defau
     otherwise("--variant", "all");
   return arguments;
 }
+
+// Else a run of minutes would be for nothing.
+void require_files(const RunOptions& run, const std::string& expect, const std::string& algorithm) {
+  for (const std::string& path : {run.csv, run.json}) {
+    if (!path.empty()) report::require_writable(path);
+  }
+  if (expect.empty()) return;
+  require_mutants_csv(expect);
+  std::ifstream in(expect);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(algorithm + ",")) return;
+  }
+  throw UsageError("--expect " + expect + " has no mutant of " + algorithm);
+}
+
+constexpr const char* help =
+    "sym mutate ALGO [options]\n"
+    "Drops or weakens each synchronisation of an algorithm in turn, runs the changed program "
+    "under\n"
+    "the checker, and says who noticed: killed, hang, equivalent or survived.\n"
+    "\n"
+    "  --proof-seconds S  of an exhaustive search for each survivor (2; 0: none)\n"
+    "  --csv F, --json F  write every mutant\n"
+    "  --expect F         a CSV of an earlier run: exit status 1 if what was killed survives now\n"
+    "\n"
+    "The shape is 4 PEs, 2 blocks, three launches and small sizes, of all variants; options of\n"
+    "`sym run --backend check` (sym run --help) say another: --pes, --blocks, --iterations, "
+    "--bytes,\n"
+    "--variant, --dtype, --schedule, --seed and those of the algorithm's family.\n"
+    "\n"
+    "Exit status: 0 all mutants have been tried, whoever noticed; 1 lost a kill, or a program "
+    "with\n"
+    "findings of its own; 2 bad usage or input; 3 this build has no checker.\n";
 
 // Shapes by variant, in the order of the variants.
 struct Shapes {
@@ -129,6 +172,11 @@ Shapes proof_shapes(const Registry& registry, const Algorithm& algorithm, Argume
 
 int mutate_command(const Invocation& invocation, const std::vector<std::string>& given) {
   Arguments arguments = given;
+  if (says(arguments, "--help") || says(arguments, "-h")) {
+    fmt::print("{}", help);
+    return 0;
+  }
+  refuse_empty(arguments);
   const std::string expect = take_option(arguments, "--expect");
   MutateOptions options;
   options.proof_seconds =
@@ -141,7 +189,7 @@ int mutate_command(const Invocation& invocation, const std::vector<std::string>&
   const RunOptions run = parse_run(invocation.registry, all);
   options.schedule = run.schedule;
   options.seed = run.seed;
-  if (!expect.empty()) require_mutants_csv(expect);
+  require_files(run, expect, algorithm.name);
   const Shapes shapes = shapes_of(invocation.registry, algorithm, all);
   const Shapes proofs = proof_shapes(invocation.registry, algorithm, arguments);
   std::vector<VariantResult> results;

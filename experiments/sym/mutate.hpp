@@ -13,7 +13,7 @@ namespace sym::command {
 // say the shape (4 PEs, 2 blocks, three launches and small sizes otherwise), and
 //   --csv F, --json F     every mutant
 //   --expect F            a CSV of an earlier run: exit status 1 if what was killed survives now
-//   --proof-seconds S     of an exhaustive search for each survivor (10; 0: none)
+//   --proof-seconds S     of an exhaustive search for each survivor (2; 0: none)
 // Returns the exit status.
 int mutate_command(const Invocation& invocation, const std::vector<std::string>& arguments);
 
@@ -30,7 +30,7 @@ void write_mutants_json(const std::string& file, const std::string& algorithm,
 // Throws UsageError unless it is a CSV that write_mutants_csv has written.
 void require_mutants_csv(const std::string& file);
 // Those that the CSV says were killed and that are not now, one line each. Mutants that are not
-// there any more, and new ones, are no matter.
+// there any more, and new ones, are no matter; throws UsageError if there are no others.
 std::vector<std::string> lost_kills(const std::string& file, const std::string& algorithm,
                                     const std::vector<VariantResult>& results);
 

@@ -188,22 +188,26 @@ std::vector<std::string> lost_kills(const std::string& file, const std::string& 
   const auto dead = [](const std::string& verdict) {
     return verdict == "killed" || verdict == "hang";
   };
-  std::set<std::string> killed;
+  std::set<std::string> killed, known;
   Names then, now;
   while (std::getline(in, line)) {
     const auto cells = cells_of(line);
     if (cells.size() < 6) throw UsageError(file + ": a line has too few cells: " + line);
     if (cells[0] != algorithm) continue;
     const std::string name = then.of(cells[1], cells[3], cells[4]);
+    known.insert(name);
     if (dead(cells[5])) killed.insert(name);
   }
   std::vector<std::string> lost;
+  bool any = false;
   for (const VariantResult& result : results) {
     for (const MutantResult& one : result.mutants) {
       const std::string name = now.of(one.variant, one.site, one.change);
+      any = any || known.contains(name);
       if (!dead(one.verdict) && killed.contains(name)) lost.push_back(name + ": " + one.site);
     }
   }
+  if (!any) throw UsageError("--expect " + file + " and this run have no mutant in common");
   return lost;
 }
 

@@ -281,7 +281,8 @@ class MutationRun {
         return false;
       }
       const bool proven = !result.incomplete && result.changed;
-      tried = fmt::format("exhaustive, {}: {} executions, {}", shape_of(point), result.executions,
+      tried = fmt::format("exhaustive, {}: {} execution{}, {}", shape_of(point), result.executions,
+                          result.executions == 1 ? "" : "s",
                           proven           ? "complete, no difference"
                           : result.changed ? "not to the end, no difference so far"
                                            : "the changed call does not run");

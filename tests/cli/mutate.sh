@@ -17,6 +17,16 @@ says "LOST ring"
 refused "--expect" -- "$SYM" mutate all_reduce --expect
 refused "cannot read" -- "$SYM" mutate all_reduce --expect missing.csv
 refused "no CSV of sym mutate" -- "$SYM" mutate all_reduce --variant ring --bytes 64 --pes 2 --proof-seconds 0 --expect "$0"
+refused "cannot write" -- "$SYM" mutate all_reduce --csv nowhere/now.csv
+silent_about "sym mutate all_reduce"  # said before anything runs
+refused "has no mutant of all_gather" -- "$SYM" mutate all_gather --expect "$expected"
+(head -1 "$expected" && grep ',ring,' "$expected" | sed 's/,ring,/,gnir,/') >others.csv
+try 2 "$SYM" mutate all_reduce --variant ring --bytes 64 --pes 2 --proof-seconds 0 --expect others.csv
+says "no mutant in common"
+refused "--expect: its value is empty" -- "$SYM" mutate all_reduce --expect ''
+try 0 "$SYM" mutate --help
+says "--proof-seconds"
+says "--expect"
 refused "--proof-seconds" -- "$SYM" mutate all_reduce --proof-seconds soon
 refused "name an algorithm" -- "$SYM" mutate --pes 2
 refused "all_reduce" -- "$SYM" mutate all_reduse
