@@ -1,0 +1,187 @@
+#include "backends/check/race_why.hpp"
+
+#include <algorithm>
+
+namespace sym::check {
+
+namespace {
+
+std::string pe_text(int pe) { return "PE " + std::to_string(pe); }
+std::string at(const Site& site) {
+  return site.line == 0 ? "" : " at " + std::string(site.file) + ":" + std::to_string(site.line);
+}
+std::string verb_of(const Access& access) { return to_string(access.verb); }
+
+bool is_host(const Access& access) { return access.block < 0 && access.queue < 0; }
+bool in_flight(const Access& access) { return access.order != 0 && access.queue < 0; }
+
+std::string fence_of(const Access& transfer) {
+  return "fence(" + std::to_string(transfer.to_pe) + ")";
+}
+
+// A wait that the later one's agent has made, and that might have ordered the two.
+bool explained_by(const WeakWait& weak, const Access& earlier, Why& why) {
+  const std::string wait = std::string(to_string(weak.verb)) + at(weak.site);
+  const bool counted = std::any_of(
+      weak.unknown.begin(), weak.unknown.end(),
+      [&](const Signal& one) { return one->agent == earlier.agent || one->pe == earlier.pe; });
+  if (counted) {
+    why.why = "the " + wait + " counts " + std::to_string(weak.value) +
+              ", which other signals can make up as well (" + std::to_string(weak.unknown.size()) +
+              " may have come, in any order), so it acquires no particular one of them";
+    why.fix = "wait for all of them, use a slot for each, or call fence(" +
+              std::to_string(weak.unknown.front()->to_pe) + ") before each signal of one producer";
+    return true;
+  }
+  if (!weak.nothing_new) return false;
+  why.why = "the " + wait + " for " + std::to_string(weak.value) +
+            " counted only signals that had been waited for before, so it acquires nothing new";
+  why.fix = "counters only add: wait for what this launch or step adds to what came before";
+  return true;
+}
+
+// Of one block: one or both are transfers that may still be under way, whichever came first in this
+// run.
+Why own_transfer(const Access& earlier, const Access& later) {
+  const bool in_order = later.order == 0 || earlier.order < later.order;
+  const Access& first = in_order ? earlier : later;
+  const Access& second = in_order ? later : earlier;
+  Why why{"the block's own " + verb_of(first) + " may still be under way; quiet() completes it",
+          "call quiet() between the two"};
+  // fence orders what is delivered to one PE, and no gets.
+  if (!in_flight(second) || first.to_pe < 0 || second.to_pe != first.to_pe) return why;
+  if (!second.write) {
+    why.why += ", and a fence does not keep a later source from being read before";
+    return why;
+  }
+  return {why.why + ", " + fence_of(first) + " orders it",
+          "call " + fence_of(first) + " between the two"};
+}
+
+// Two transfers of two issuers to the same place, none of which has been told of the other.
+Why two_issuers(const Access& earlier, const Access& later) {
+  const bool blocks = earlier.pe == later.pe;
+  return {"two issuers write the same memory, and the " + verb_of(earlier) +
+              " of the one may arrive before or after the " + verb_of(later) + " of the other",
+          std::string("let each issuer write a place of its own, or let the second wait for a "
+                      "signal that the first sends ") +
+              (blocks ? "to its block " : "to " + pe_text(later.pe) + " ") +
+              "after quiet(): a fence orders what one issuer does"};
+}
+
+Why transfer_under_way(const Access& earlier, const Access& later) {
+  if (in_flight(later) && earlier.write && later.write) return two_issuers(earlier, later);
+  if (earlier.pe == later.pe) {
+    return {
+        "the transfer may still be under way: its block has not called quiet() since, and the "
+        "end of a launch completes nothing",
+        is_host(later) ? "call quiet() before the launch ends, and synchronize() before the host "
+                         "touches it"
+                       : "call quiet() before the launch ends, or before whatever orders the two "
+                         "blocks"};
+  }
+  const std::string acquired =
+      pe_text(later.pe) + " has acquired nothing that covers this " + verb_of(earlier) + ": no ";
+  if (earlier.to_pe == later.pe) {
+    return {
+        acquired + "fence or quiet of its issuer lies between it and a signal that was waited for",
+        "let its issuer call " + fence_of(earlier) +
+            " or quiet() before the signal, or carry it in a put_signal, and wait for that "
+            "signal"};
+  }
+  return {acquired + "quiet of its issuer lies between it and a signal that was waited for",
+          "let its issuer call quiet() before a signal to " + pe_text(later.pe) +
+              ", and wait for that signal"};
+}
+
+// The later one is a transfer that some order lets happen after the access of somebody else.
+// Whether it should have come before or after, the two cannot say.
+Why overtaken(const Access& earlier, const Access& transfer) {
+  const std::string verb = verb_of(transfer);
+  if (earlier.pe == transfer.pe) {
+    return {"the " + verb +
+                " may happen at any time until its block calls quiet(), and the end of a launch "
+                "completes nothing",
+            is_host(earlier)
+                ? "call quiet() before the launch ends, and synchronize() before the host touches "
+                  "it; or let the host touch it before it enqueues the launch"
+                : "call quiet() before the launch ends, or before a signal to whoever touches it; "
+                  "or let each block touch only its own parts"};
+  }
+  const bool fences = transfer.to_pe == earlier.pe;
+  return {"no signal from " + pe_text(earlier.pe) + " after its access has been acquired by " +
+              pe_text(transfer.pe) + " before this one, and no signal to it covers the " + verb,
+          "if the " + verb + " must come after: a barrier or a signal is missing before it; if " +
+              "before: let its issuer call " + (fences ? fence_of(transfer) + " or " : "") +
+              "quiet() before the signal that " + pe_text(earlier.pe) + " waits for"};
+}
+
+// One of the two is a PE's host program; the other a block or a queue, or of another PE's.
+Why beside_host(const Access& earlier, const Access& later) {
+  if (earlier.pe == later.pe) {
+    return {"the host does not wait for what it has enqueued, and nothing says that it has ended",
+            is_host(later)
+                ? "call synchronize() before the host touches it"
+                : "let the host touch it before it enqueues this, on the same stream, or "
+                  "call synchronize() between the two"};
+  }
+  const std::string none = "no signal from " + pe_text(earlier.pe) +
+                           " after its access has been acquired by " + pe_text(later.pe) +
+                           " before this one";
+  if (is_host(later)) {
+    return {none, "end the kernel with a barrier, or let " + pe_text(earlier.pe) +
+                      " synchronize() before the hosts meet in World::barrier(); and synchronize() "
+                      "before the host touches it"};
+  }
+  return {none,
+          "begin the kernel with a barrier, or let the hosts meet in World::barrier() after this "
+          "and before " +
+              pe_text(later.pe) + " launches"};
+}
+
+Why between_queues(const Access& earlier, const Access& later) {
+  const auto name = [](const Access& access) {
+    return "queue " + std::to_string(access.queue >= 0 ? access.queue : access.stream) + " of " +
+           pe_text(access.pe);
+  };
+  const std::string why = "nothing orders " + name(earlier) + " before " + name(later);
+  if (earlier.pe != later.pe) {
+    return {why, "post a flag to " + pe_text(later.pe) +
+                     " after the first, and take it before the "
+                     "second"};
+  }
+  return {why, "record() a mark behind the first, and let the second queue call after() with it"};
+}
+
+}  // namespace
+
+Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak) {
+  if (pieces_apart(earlier, later)) {
+    return {"two pieces of one warps() touch the same memory and are unordered",
+            "let each piece write only what no other touches"};
+  }
+  if (earlier.agent == later.agent) {
+    if (earlier.order != 0) return own_transfer(earlier, later);
+    return {"the block's own " + verb_of(later) +
+                " was still under way; quiet() completes it before its source or destination is "
+                "touched",
+            "call quiet() before the " + verb_of(earlier)};
+  }
+  Why why;
+  if (explained_by(weak, earlier, why)) return why;
+  if (in_flight(earlier)) return transfer_under_way(earlier, later);
+  if (in_flight(later)) return overtaken(earlier, later);
+  if (is_host(earlier) || is_host(later)) return beside_host(earlier, later);
+  const bool queues = earlier.queue >= 0 || later.queue >= 0;
+  if (queues || (earlier.pe == later.pe && earlier.stream != later.stream))
+    return between_queues(earlier, later);
+  if (earlier.pe == later.pe) {
+    return {"different blocks of one PE: a barrier among blocks of equal index orders neither",
+            "let each block touch only its own parts, signal between them, or end the launch"};
+  }
+  return {"no signal from " + pe_text(earlier.pe) + " after its access has been acquired by " +
+              pe_text(later.pe) + " before this one",
+          "a barrier or a signal is missing between them"};
+}
+
+}  // namespace sym::check
