@@ -103,8 +103,9 @@ concept Queue = requires(Q queue, Matrix<float> matrix, int pe, LaunchConfig con
   // Fails the World, as an expired wait does, if the flag does not come within the wait limit.
   queue.take(posts, slot, pe);
   { queue.record() } -> std::same_as<Mark>;
-  // What this queue runs from here on begins after what `mark` stands for has ended. Of another queue
-  // of this PE; made in the same capture, or outside any.
+  // What this queue runs from here on begins after what `mark` stands for has ended. Of any queue of
+  // this PE, where one of this queue itself changes nothing; made in the same capture, or outside
+  // any.
   queue.after(mark);
 };
 // clang-format on

@@ -1,6 +1,9 @@
 // Team: an ordered set of PEs, as a value.
 #pragma once
 
+#include <string>
+
+#include "core/error.hpp"
 #include "core/function.hpp"
 
 namespace sym {
@@ -14,8 +17,10 @@ class Team {
   Team() = default;
 
   // PEs first, first + stride, ... (size of them), seen from PE `self`. Requires size >= 1, stride
-  // >= 1.
+  // >= 1; a host throws UsageError otherwise.
   SYM_HD static constexpr Team strided(int self, int first, int stride, int size) {
+    require_members(size);
+    require_stride(stride);
     Team team;
     team.size_ = size;
     team.first_ = first;
@@ -26,8 +31,10 @@ class Team {
     return team;
   }
 
-  // The PEs in `members`, in that order, seen from PE `self`. `members` must be distinct.
+  // The PEs in `members`, in that order, seen from PE `self`. `members` must be distinct, and at
+  // least one; a host throws UsageError for none.
   SYM_HD static constexpr Team listed(int self, const int* members, int size) {
+    require_members(size);
     Team team;
     team.size_ = size;
     team.members_ = members;
@@ -48,8 +55,10 @@ class Team {
     return members_ != nullptr ? members_[at] : at;
   }
   // The members of rank first, first + step, ... (count of them), in that order. Requires that
-  // there are so many. The caller need not be one of them.
+  // there are so many, count >= 1 (a host throws UsageError otherwise). The caller need not be one
+  // of them.
   SYM_HD constexpr Team slice(int first, int step, int count) const {
+    require_members(count);
     Team team = *this;
     team.first_ = first_ + first * stride_;
     team.stride_ = stride_ * step;
@@ -71,6 +80,21 @@ class Team {
   }
 
  private:
+  // A team of nobody would make waits for it end at once. Kernels cannot throw.
+  SYM_HD static constexpr void require_members([[maybe_unused]] int size) {
+#if !defined(__CUDA_ARCH__)
+    if (size < 1) {
+      throw UsageError("a team of " + std::to_string(size) + " PEs: at least one member is needed");
+    }
+#endif
+  }
+  SYM_HD static constexpr void require_stride([[maybe_unused]] int stride) {
+#if !defined(__CUDA_ARCH__)
+    if (stride < 1)
+      throw UsageError("a team with stride " + std::to_string(stride) + ": at least 1 is needed");
+#endif
+  }
+
   int rank_ = 0;
   int size_ = 1;
   int first_ = 0;  // of the PEs, or of the places in `members_`

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "backends/report/findings.hpp"
+
 namespace sym::report {
 
 nlohmann::ordered_json to_json(const Finding& finding) {
@@ -47,6 +49,27 @@ Finding finding_of(const nlohmann::json& json) {
     finding.places.push_back(std::move(place));
   }
   return finding;
+}
+
+bool has_json() { return true; }
+
+std::string to_json_lines(const std::vector<KnownFinding>& findings, std::size_t runs) {
+  std::string lines;
+  for (const KnownFinding& one : findings) {
+    nlohmann::ordered_json json = to_json(one.finding);
+    json["algorithm"] = one.first.algorithm;
+    json["variant"] = one.first.variant;
+    json["backend"] = one.first.backend;
+    json["schedule"] = one.first.schedule;
+    json["pes"] = one.first.pes;
+    json["seed"] = one.first.seed;
+    json["seen"] = one.runs;
+    json["runs"] = runs;
+    json["suppressed"] = one.suppressed;
+    json["replay"] = one.replay;
+    lines += json.dump() + "\n";
+  }
+  return lines;
 }
 
 }  // namespace sym::report

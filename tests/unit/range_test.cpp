@@ -74,6 +74,16 @@ TEST(Team, StridedAndListed) {
   EXPECT_EQ(listed.only(2).rank(), 0);
 }
 
+// A wait for nobody would be over at once.
+TEST(Team, OfNobodyIsRefused) {
+  const std::array<int, 1> members{0};
+  EXPECT_THROW((void)Team::strided(0, 0, 1, 0), UsageError);
+  EXPECT_THROW((void)Team::strided(0, 0, 0, 2), UsageError);
+  EXPECT_THROW((void)Team::listed(0, members.data(), 0), UsageError);
+  EXPECT_THROW((void)Team::strided(0, 0, 1, 4).slice(1, 2, 0), UsageError);
+  static_assert(Team::strided(3, 1, 2, 2).rank() == 1);  // still a constant
+}
+
 TEST(Tags, TellOperationsApartAndKeepTheEpoch) {
   std::set<std::uint16_t> tags;
   for (std::uint64_t count = 0; count < 100; ++count) tags.insert(operation_tag(1, count, 4, 2));
