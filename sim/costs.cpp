@@ -2,6 +2,7 @@
 #include "sim/costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "models/gemm_time.hpp"
@@ -30,8 +31,11 @@ Costs::Costs(const models::Machine& machine) {
   copy_engine_s = seconds("copy_engine_start_us");
   copy_engine = rate("copy_engine_gbps");
   copy_engine_room = std::min(1.0, rate("port_gbps") / copy_engine);
+  packet_pass_bytes = machine.number_or("packet_pass_bytes", 0);
+  packet_pass_s = machine.number_or("packet_pass_us", 0) * 1e-6;
   if (machine.nics_per_node > 0) {
     nic_latency_s = seconds("nic_latency_us");
+    nic_flag_s = machine.number_or("nic_flag_us", machine.number("nic_latency_us")) * 1e-6;
     nic_post_s = seconds("nic_post_us");
     nic_window = std::max(1, static_cast<int>(machine.number("nic_window")));
   }
@@ -44,6 +48,15 @@ double TimePolicy::local_rate(const Agent& agent) const {
 
 double TimePolicy::local_s(const Agent& agent, int passes) const {
   return costs_.load_local_s + static_cast<double>(agent.step.bytes) * passes / local_rate(agent);
+}
+
+// A lane takes one group of packets at a time: to send it, and then to wait for the peers' and
+// reduce them.
+double TimePolicy::packet_passes_s(const Agent& agent) const {
+  if (costs_.packet_pass_bytes <= 0) return 0;
+  const double of_a_block = static_cast<double>(agent.step.bytes) / agent.weight;
+  const double passes = std::ceil(of_a_block / costs_.packet_pass_bytes);
+  return std::max(0.0, passes - 1) * costs_.packet_pass_s;
 }
 
 double TimePolicy::cost_s(Agent& agent) {
@@ -64,7 +77,7 @@ double TimePolicy::cost_s(Agent& agent) {
       return 2 * costs_.load_local_s;  // its epoch, then the source
     case Verb::reduce_packets: {       // flags and data of every member's message, and the result
       const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
-      return bytes / local_rate(agent);
+      return bytes / local_rate(agent) + packet_passes_s(agent);
     }
     case Verb::transform:
       return agent.step.bytes == 0 ? 0 : local_s(agent, agent.step.operands + 1);

@@ -10,11 +10,12 @@
 //               nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
-//               flag_us later (nic_latency_us through a NIC)
+//               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given)
 //   put_signal  both: the flag leaves when its payload is there
 //   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes;
 //               there flag_us later
-//   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local
+//   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local, and
+//               packet_pass_us for each pass of packet_pass_bytes beyond the first
 //   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read
 //               in all), beside the local reads and writes (sm_local)
 //   weighted_sum     the same, one flow for each PE that terms lie on
@@ -111,6 +112,7 @@ class TimePolicy : public fiber::Policy {
   double operation_s(const fiber::Agent& agent) const;
   double local_rate(const fiber::Agent& agent) const;
   double local_s(const fiber::Agent& agent, int passes) const;
+  double packet_passes_s(const fiber::Agent& agent) const;
   using Fetches = std::vector<std::pair<int, std::size_t>>;
   static bool fetches(const fiber::Agent& agent);
   static Fetches fetches_of(const fiber::Agent& agent);

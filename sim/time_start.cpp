@@ -104,7 +104,7 @@ void TimePolicy::issue_signal(Agent& agent, Transfer& transfer) {
       agent.step.verb == Verb::put_signal ? costs_.release_s : 0;  // empty payload
   const bool local = target == agent.pe;
   const bool nic = !local && platform_.by_nic(agent.pe, target);
-  const double there_s = (nic ? costs_.nic_latency_s : costs_.flag_s) +
+  const double there_s = (nic ? costs_.nic_flag_s : costs_.flag_s) +
                          (local ? 0 : platform_.latency_s(agent.pe, target));
   at(now_s_ + release_s + there_s, What::deliver, &agent, &transfer);
 }
