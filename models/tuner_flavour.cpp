@@ -1,0 +1,68 @@
+// nccl_flavour: see nccl.hpp.
+#include <algorithm>
+
+#include "models/nccl.hpp"
+#include "models/tuner_table.hpp"
+
+namespace sym::models {
+namespace {
+
+class Flavour {
+ public:
+  Flavour(Machine machine, const NcclChoice& choice)
+      : machine_(std::move(machine)),
+        source_("assumed: NCCL's " + choice.algorithm + "/" + choice.protocol +
+                " (models/nccl/tuner.json)") {}
+
+  void set(const std::string& key, double value) {
+    machine_.numbers[key] = Quantity{value, source_, false};
+  }
+  Machine& machine() { return machine_; }
+
+ private:
+  Machine machine_;
+  std::string source_;
+};
+
+// Rates that never bound: NCCL's are the ports' and the NICs'.
+constexpr double unbounded_gbps = 1e6;
+
+}  // namespace
+
+std::string nccl_variant(const NcclChoice& choice, const NcclCall& call, int nodes) {
+  if (choice.algorithm == "ring") return "ring";
+  if (call.collective != "all_reduce") return "direct";
+  return nodes == 1 ? "two_shot" : "hierarchical";
+}
+
+Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const NcclCall& call) {
+  const detail::NcclSystem system = detail::nccl_system(machine, call.pes);
+  Flavour flavour(machine, choice);
+  const bool ring = choice.algorithm == "ring";
+  for (const char* key : {"ramp_us", "flag_us", "load_local_us", "load_remote_us", "sync_us",
+                          "nic_post_us", "nic_flag_us"})
+    flavour.set(key, 0);
+  flavour.set("launch_us", (ring ? choice.base_us : choice.latency_us) + choice.fill_us);
+  flavour.set("release_us", ring ? choice.hop_us : 0);  // of a payload: its flag follows at once
+  flavour.set("nic_latency_us", ring ? choice.net_hop_us : 0);
+  for (const char* key : {"sm_local_gbps", "sm_read_gbps", "sm_write_gbps", "hbm_gbps"})
+    flavour.set(key, unbounded_gbps);
+  // What a port carries of a ring, and of our two_shot, for each byte of the result.
+  const double steps = call.collective == "all_reduce" ? 2 : 1;
+  const double port = choice.algbw_gbps * steps * (system.pes - 1) / system.pes;
+  // NCCL's levels work at a time, those of our hierarchical one after the other: the one that
+  // bounds NCCL has its rate, and the other costs nothing.
+  const bool levels = !ring && system.nodes > 1;
+  for (const char* key : {"port_gbps", "port_oneway_gbps", "port_read_gbps"})
+    flavour.set(key, levels ? unbounded_gbps : port);
+  if (system.nodes == 1) return flavour.machine();
+  // Our ring leaves a node through one NIC, NCCL's channels through all: that one stands for them.
+  const double nics = levels ? 1 : system.nics;
+  const double rail =
+      levels ? choice.algbw_gbps * 2 * (system.nodes - 1) / system.nodes / system.nics : port;
+  flavour.set("nic_gbps", std::min(machine.number("nic_gbps") * nics, rail));
+  flavour.set("nic_window", system.pes);
+  return flavour.machine();
+}
+
+}  // namespace sym::models

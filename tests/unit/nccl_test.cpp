@@ -1,0 +1,124 @@
+// NCCL's choices: points computed by hand from its source's formulas, and what is refused.
+#include "models/nccl.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/machine_checks.hpp"
+
+namespace sym::models {
+namespace {
+
+constexpr double mib = 1024 * 1024;
+
+NcclChoice chosen(const std::string& machine, const std::string& collective, double bytes,
+                  const std::string& only = "") {
+  const Machine loaded = load_machine(machine);
+  return nccl_choice(loaded, {collective, loaded.pes(), bytes}, only);
+}
+
+TEST(NcclTuner, RingOfOneHopperNode) {
+  // 370.8 GB/s hold 6 channels of 60, which become 12 of 30.
+  const NcclChoice low = chosen("dgx-h100", "all_reduce", mib, "ring/LL");
+  EXPECT_EQ(low.channels, 12);
+  EXPECT_DOUBLE_EQ(low.busbw_gbps, 141);  // of 180, its cap
+  EXPECT_NEAR(low.latency_us, 6.6 + 14 * 0.6, 1e-9);
+  EXPECT_NEAR(low.us, 15 + 1048.576 / (141 * 8 / 14.0), 1e-6);
+  EXPECT_NEAR(chosen("dgx-h100", "all_reduce", mib, "ring/LL128").busbw_gbps, 331.2, 1e-9);
+  const NcclChoice simple = chosen("dgx-h100", "all_gather", mib, "ring/Simple");
+  EXPECT_DOUBLE_EQ(simple.busbw_gbps, 360);
+  EXPECT_NEAR(simple.latency_us, 8.4 + 7 * 3.4, 1e-9);
+  EXPECT_NEAR(simple.us, 32.2 + 1048.576 / (360 * 8 / 7.0), 1e-6);
+}
+
+TEST(NcclTuner, TreeAndItsCorrection) {
+  const NcclChoice one = chosen("dgx-h100", "all_reduce", mib, "tree/LL128");
+  EXPECT_NEAR(one.latency_us, 14 + 14 * 1.25, 1e-9);
+  EXPECT_NEAR(one.algbw_gbps, 331.2 * 7 / 9 / 2 * 0.6, 1e-9);  // 0.6 for 1 MiB
+  EXPECT_NEAR(chosen("dgx-h100", "all_reduce", 512 * mib, "tree/LL128").algbw_gbps, 128.8, 1e-9);
+  const NcclChoice four = chosen("dgx-h100*4", "all_reduce", 8, "tree/LL");
+  EXPECT_NEAR(four.latency_us, 6.8 + 2 * (7 * 0.6 + 2 * 5), 1e-9);
+}
+
+TEST(NcclTuner, MulticastOfOneNodeAndAsTree) {
+  const NcclChoice one = chosen("dgx-h100", "all_reduce", 16 * mib, "nvls");
+  EXPECT_NEAR(one.busbw_gbps, 8 * 40 * 0.85 * 7 / 8 * 2, 1e-9);
+  EXPECT_NEAR(one.algbw_gbps, 272, 1e-9);
+  EXPECT_NEAR(one.us, 25 + 16777.216 / 272, 1e-6);
+  // 128 parts of 32 KiB a loop, and two of its three stages wait for one.
+  EXPECT_NEAR(one.fill_us, 2 * 4 * 1048.576 / 272, 1e-6);
+  EXPECT_NEAR(chosen("hgx-b200", "all_reduce", mib, "nvls").busbw_gbps, 828.8, 1e-9);
+  const NcclChoice two = chosen("dgx-h100*2", "all_reduce", 1024 * mib, "nvls_tree");
+  EXPECT_NEAR(two.busbw_gbps, 8 * 57.7, 1e-9);
+  EXPECT_NEAR(two.latency_us, 25 + 2 * 14, 1e-9);
+  const NcclChoice four = chosen("dgx-h100*4", "all_reduce", 1024 * mib, "nvls_tree");
+  EXPECT_NEAR(four.busbw_gbps, 8 * 45.5, 1e-9);
+  EXPECT_NEAR(four.latency_us, 25 + 2 * 2 * 14, 1e-9);
+}
+
+TEST(NcclTuner, RingsOverNics) {
+  const NcclChoice two = chosen("dgx-h100*2", "all_reduce", 64 * mib, "ring/Simple");
+  EXPECT_EQ(two.channels, 8);
+  EXPECT_DOUBLE_EQ(two.busbw_gbps, 384);
+  EXPECT_NEAR(two.latency_us, 1.4 * (8.4 + 28 * 3.4 + 2 * 14), 1e-9);  // its plateau
+  EXPECT_NEAR(chosen("dgx-h100*2", "all_gather", mib, "ring/Simple").latency_us,
+              8.4 + 14 * 3.4 + 14, 1e-9);
+  // One NIC: a channel of 48, cut in two.
+  const NcclChoice one = chosen("hgx-h200-1nic*2", "all_reduce", 64 * mib, "ring/Simple");
+  EXPECT_EQ(one.channels, 2);
+  EXPECT_DOUBLE_EQ(one.busbw_gbps, 48);
+}
+
+TEST(NcclTuner, AmdProxiesTakeLonger) {
+  Machine machine = load_machine("dgx-h100*2");
+  machine.numbers["nccl_overhead_us"] = {2, "test", true};
+  const NcclCall call{"all_gather", 16, mib};
+  EXPECT_NEAR(nccl_choice(machine, call, "ring/LL").latency_us, 6.6 + 14 * 2 + 2.7, 1e-9);
+  EXPECT_NEAR(nccl_choice(machine, call, "ring/Simple").latency_us, 8.4 + 14 * 6 + 14, 1e-9);
+  EXPECT_DOUBLE_EQ(nccl_choice(machine, call, "ring/LL").busbw_gbps, 22.5);
+}
+
+TEST(NcclTuner, TakesTheLeastTime) {
+  EXPECT_EQ(chosen("dgx-h100", "all_reduce", 8).name(), "ring/LL");
+  EXPECT_EQ(chosen("dgx-h100", "all_reduce", mib).name(), "ring/LL");  // 28.0 us, nvls 28.9
+  EXPECT_EQ(chosen("dgx-h100", "all_reduce", 2 * mib).name(), "nvls/Simple");
+  EXPECT_EQ(chosen("dgx-h100", "all_gather", 64 * mib).name(), "ring/Simple");
+  EXPECT_EQ(chosen("dgx-h100*2", "all_reduce", 8).name(), "tree/LL");
+  EXPECT_EQ(chosen("dgx-h100*2", "all_reduce", 64 * mib).name(), "nvls_tree/Simple");
+  // Two GPUs have no NVLS, A100 neither.
+  for (const char* machine : {"h200x2", "dgx-a100"}) {
+    for (const NcclChoice& one :
+         nccl_choices(load_machine(machine), {"all_reduce", load_machine(machine).pes(), mib}))
+      EXPECT_EQ(one.algorithm.rfind("nvls", 0), std::string::npos) << machine;
+  }
+}
+
+TEST(NcclTuner, RefusesWhatItDoesNotModel) {
+  const auto of = [](const char* machine, int pes, const char* collective, const char* only) {
+    return refusal([&] { nccl_choice(load_machine(machine), {collective, pes, mib}, only); });
+  };
+  EXPECT_NE(of("dgx-h100", 8, "broadcast", "").find("not for 'broadcast'"), std::string::npos);
+  EXPECT_NE(of("mi300x", 8, "all_reduce", "").find("NVLink switches"), std::string::npos);
+  EXPECT_NE(of("dgx-h100*2", 9, "all_reduce", "").find("fill their nodes"), std::string::npos);
+  EXPECT_NE(of("dgx-h100", 8, "all_reduce", "rings").find("nearest is 'ring'"), std::string::npos);
+  EXPECT_NE(of("dgx-h100*2", 16, "all_gather", "nvls").find("no 'nvls'"), std::string::npos);
+}
+
+TEST(NcclFlavour, HasNcclsRatesAndNoOther) {
+  const Machine machine = load_machine("dgx-h100*2");
+  const NcclCall call{"all_reduce", 16, 64 * mib};
+  const Machine ring = nccl_flavour(machine, nccl_choice(machine, call, "ring/LL"), call);
+  EXPECT_DOUBLE_EQ(ring.number("launch_us"), 6.6);
+  EXPECT_DOUBLE_EQ(ring.number("release_us"), 1);  // the proxy's, above 0.6
+  EXPECT_DOUBLE_EQ(ring.number("nic_latency_us"), 2.7);
+  EXPECT_DOUBLE_EQ(ring.number("port_gbps"), 39);
+  EXPECT_DOUBLE_EQ(ring.number("nic_gbps"), 39);
+  EXPECT_DOUBLE_EQ(ring.number("sync_us"), 0);
+  // A NIC that is slower than its line stays so.
+  Machine slow = machine;
+  slow.numbers["nic_gbps"].value = 2;
+  EXPECT_DOUBLE_EQ(nccl_flavour(slow, nccl_choice(slow, call, "ring/LL"), call).number("nic_gbps"),
+                   16);
+}
+
+}  // namespace
+}  // namespace sym::models
