@@ -55,10 +55,15 @@ int dispatch(const Invocation& invocation, const std::string& verb,
     return replay_command(invocation, other.file);
   }
   if (verb == "compare") {
-    app.add_option("measured", other.file, "CSV of sym run")->required();
+    std::string columns = "oop_time_us,ip_time_us";
+    app.add_option("measured", other.file, "CSV of sym run, or one with size_bytes and times")
+        ->required();
     app.add_option("simulated", other.file2, "CSV of sym run --backend sim")->required();
+    app.add_option("--columns", columns,
+                   "of the times beside size_bytes: the least counts (default: oop_time_us,"
+                   "ip_time_us)");
     parse(app, arguments);
-    return compare_command(other.file, other.file2);
+    return compare_command(other.file, other.file2, comma_separated(columns));
   }
   if (verb == "doctor") {
     parse(app, arguments);

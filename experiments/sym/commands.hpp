@@ -24,7 +24,9 @@ int shrink_command(const Invocation& invocation, const std::string& file, const 
 int list_command(const Invocation& invocation, bool json);
 int machine_command(const std::string& name, const std::string& out, const std::string& what_if);
 int doctor_command();
-int compare_command(const std::string& measured, const std::string& simulated);
+// `columns`: where `measured` is a table of nccl-tests, those with its times.
+int compare_command(const std::string& measured, const std::string& simulated,
+                    const std::vector<std::string>& columns);
 
 // The arguments of `run` as a parser fills them in (also from a replay file). Throws UsageError.
 RunOptions parse_run(const Registry& registry, const std::vector<std::string>& arguments);

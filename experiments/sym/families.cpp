@@ -10,6 +10,7 @@
 #include "experiments/sym/dtypes.hpp"
 #include "experiments/sym/registry.hpp"
 #include "models/choose.hpp"
+#include "models/nccl.hpp"
 
 namespace sym::command {
 
@@ -52,6 +53,29 @@ void inject(Point& point, const std::string& text, const std::vector<std::string
   }
 }
 
+models::NcclCall nccl_call(const Point& point) {
+  return {point.algorithm, point.pes, static_cast<double>(point.bytes)};
+}
+
+// What NCCL would run of this size: our variant of that form.
+Point nccl_point(const Planning& planning, std::size_t bytes) {
+  const std::string& flavour = planning.options.flavour;
+  const bool chosen = flavour.rfind("nccl:", 0) == 0;
+  if (!chosen && flavour != "nccl") {
+    throw UsageError("--flavour '" + flavour +
+                     "': nccl, nccl:ALGORITHM and nccl:ALGORITHM/PROTOCOL are accepted");
+  }
+  if (planning.options.variant != "auto")
+    throw UsageError("--variant and --flavour nccl: NCCL chooses; nccl:ring asks for its ring");
+  Point point = planning.point("auto", bytes);
+  const models::NcclChoice choice =
+      models::nccl_choice(planning.machine, nccl_call(point), chosen ? flavour.substr(5) : "");
+  point.flavour = "nccl:" + choice.name();
+  point.variant = models::nccl_variant(choice, nccl_call(point),
+                                       (point.pes - 1) / planning.machine.gpus_per_node + 1);
+  return point;
+}
+
 std::vector<Point> collective_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   const std::string& name = planning.algorithm.name;
@@ -60,19 +84,24 @@ std::vector<Point> collective_points(const Planning& planning) {
   }
   const bool modelled = name == "all_reduce" || name == "all_gather" || name == "reduce_scatter" ||
                         name == "broadcast";
+  const auto completed = [&](Point point) {
+    point.op = planning.algorithm.has_op ? options.op : "sum";
+    point.data = options.data;
+    point.root = options.root;
+    return point;
+  };
   std::vector<Point> points;
   for (const std::size_t bytes : options.sizes) {
+    if (!options.flavour.empty()) {
+      points.push_back(completed(nccl_point(planning, bytes)));
+      continue;
+    }
     const std::string chosen = modelled
                                    ? models::choose_variant(planning.machine, name, planning.pes,
                                                             static_cast<double>(bytes))
                                    : planning.algorithm.variants.front();
-    for (const std::string& variant : planning.variants(chosen)) {
-      Point point = planning.point(variant, bytes);
-      point.op = planning.algorithm.has_op ? options.op : "sum";
-      point.data = options.data;
-      point.root = options.root;
-      points.push_back(point);
-    }
+    for (const std::string& variant : planning.variants(chosen))
+      points.push_back(completed(planning.point(variant, bytes)));
   }
   return points;
 }
@@ -126,9 +155,17 @@ std::vector<std::string> Planning::variants(const std::string& chosen) const {
   return {options.variant == "auto" ? chosen : options.variant};
 }
 
+models::Machine flavoured(const models::Machine& machine, const Point& point) {
+  if (point.flavour.empty()) return machine;
+  const models::NcclCall call = nccl_call(point);
+  return models::nccl_flavour(machine, models::nccl_choice(machine, call, point.flavour.substr(5)),
+                              call);
+}
+
 Family collective_family() {
   Family family;
-  family.takes = {"--sizes", "--bytes", "-b", "-e", "-f", "--op", "--data", "--root", "--variant"};
+  family.takes = {"--sizes", "--bytes", "-b",     "-e",        "-f",
+                  "--op",    "--data",  "--root", "--variant", "--flavour"};
   family.faults = {"skip=PE", "count=PE"};
   // Several parts of a share, another root, and more than an inbox holds.
   family.small = {{"--bytes", "1040"},

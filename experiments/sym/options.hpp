@@ -18,6 +18,7 @@ struct RunOptions {
   std::string variant = "auto";
   std::string machine;  // empty: h200x2 (sim needs it named); sim: several, see machine_list()
   std::string what_if;  // changes of its numbers
+  std::string flavour;  // sim: "nccl", or with ":ALGORITHM[/PROTOCOL]"; empty: ours
   int blocks = 0;       // 0: by size
   int threads = 0;      // 0: by size
   int iterations = 0;   // verified; 0: 3 (1 in sim)

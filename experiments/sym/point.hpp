@@ -35,6 +35,7 @@ struct Point {
   std::string variant = "auto";
   std::string dtype = "bf16";
   std::string op = "sum";
+  std::string flavour;         // "nccl:ring/LL128": with whose constants it is simulated
   std::string data = "exact";  // exact: small integers, no tolerance; random: seeded floats
   std::size_t bytes = 0;       // nccl-tests' meaning: of the whole vector that the collective names
   std::size_t heap_bytes = 0;  // symmetric memory that it needs, about; 0: little

@@ -75,7 +75,8 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
           {"k", number(static_cast<std::uint64_t>(row.k))},
           {"pure_us", number(measures.pure_us)},
           {"stages_us", number(measures.stages_us)},
-          {"tflops", number(row.tflops)}};
+          {"tflops", number(row.tflops)},
+          {"flavour", row.flavour}};
 }
 
 void print_header(std::FILE* out, const std::string& title) {
@@ -99,6 +100,7 @@ std::string remarks(const Row& row) {
     if (!part.empty()) text += (text.empty() ? "" : " ") + part;
   };
   const Measures& measured = row.measures;
+  say(row.flavour);
   if (row.hidden != 0) say(fmt::format("{}x{}", row.tokens, row.hidden));
   say(row.routing);
   say(row.splits);

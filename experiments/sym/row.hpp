@@ -42,6 +42,7 @@ struct Row {
   std::string routing, splits;
   std::size_t m = 0, n = 0, k = 0;
   double tflops = 0;  // of each GPU
+  std::string flavour;
 };
 
 // (column, value) in the order of the schema.

@@ -59,6 +59,7 @@ Row row_of(const Algorithm& algorithm, const Point& point, const Outcome& outcom
   row.count = outcome.result.count;
   row.findings = outcome.findings.size();
   row.verified = ended && outcome.result.failure.empty() && !without_data && point.iterations > 0;
+  row.flavour = point.flavour;
   row.dtype = point.dtype;
   row.op = algorithm.has_op ? point.op : "-";
   row.graph = point.graph;

@@ -97,7 +97,8 @@ class Run {
   }
 
   std::function<Outcome()> begin(const Point& point) const {
-    if (options_.backend == "sim") return start_on_sim(algorithm_, point, options_, machine_);
+    if (options_.backend == "sim")
+      return start_on_sim(algorithm_, point, options_, flavoured(machine_, point));
     if (options_.backend == "thread")
       return [this, point] { return run_on_thread(algorithm_, point, options_); };
     return [this, point] { return run_on_check(algorithm_, point, options_); };

@@ -84,6 +84,9 @@ void add_collective_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   add("--root", o.root, "broadcast: the root's rank");
   add("--variant", o.variant,
       "a variant's name, auto (by the machine's numbers) or all; of every algorithm but gemm");
+  add("--flavour", o.flavour,
+      "sim: nccl runs what NCCL would choose, with its latencies and rates; nccl:ring or "
+      "nccl:ring/LL128 chooses in its place (as NCCL_ALGO and NCCL_PROTO)");
 }
 
 void add_exchange_options(CLI::App& run, RunOptions& o, RawRun& raw) {

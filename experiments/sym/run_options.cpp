@@ -103,6 +103,7 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
   only(o.check, "--check", "sim");
   only(o.blocks_exact, "--blocks-exact", "sim");
   only(!o.what_if.empty(), "--what-if", "sim");
+  only(!o.flavour.empty(), "--flavour", "sim");
   only(o.network != "simgrid", "--network", "sim");
   only(o.graph && o.backend != "thread", "--graph", "cuda");
   only(o.coverage, "--coverage", "check");
