@@ -51,7 +51,7 @@ const std::vector<NumberKey>& number_table() {
       {"packet_pass_bytes", "bytes", optional, true,
        "payload of a message that the lanes of a block send or receive at one time"},
       {"packet_pass_us", "us", optional, false,
-       "each such pass of a message beyond the first, beside the time of its bytes"},
+       "each such pass of a message, beside the time of its bytes"},
       {"pcie_gbps", "GB/s", optional, false,
        "a GPU's PCIe link to its nearest NIC, each way; as nic_gbps if not given"},
       {"phb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class phb, each way"},

@@ -55,8 +55,7 @@ double TimePolicy::local_s(const Agent& agent, int passes) const {
 double TimePolicy::packet_passes_s(const Agent& agent) const {
   if (costs_.packet_pass_bytes <= 0) return 0;
   const double of_a_block = static_cast<double>(agent.step.bytes) / agent.weight;
-  const double passes = std::ceil(of_a_block / costs_.packet_pass_bytes);
-  return std::max(0.0, passes - 1) * costs_.packet_pass_s;
+  return std::ceil(of_a_block / costs_.packet_pass_bytes) * costs_.packet_pass_s;
 }
 
 double TimePolicy::cost_s(Agent& agent) {

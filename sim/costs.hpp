@@ -14,8 +14,7 @@ struct Costs {
   // Ports are given in bytes of SM copies. The copy engine gets more through them: one of its bytes
   // takes the room of so many.
   double copy_engine_room;
-  // A message of packets takes a pass of its block's lanes for each so many bytes; the first one is
-  // hidden in the wait.
+  // A message of packets takes a pass of its block's lanes for each so many bytes.
   double packet_pass_bytes = 0, packet_pass_s = 0;
   double nic_latency_s = 0, nic_flag_s = 0, nic_post_s = 0;
   int nic_window = 1;

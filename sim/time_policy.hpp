@@ -5,9 +5,9 @@
 //   start       launch_us after the stream's previous launch has ended, and ramp_us: its code is
 //               cold, and its last stores must land before the next launch
 //   enter       load_local_us: an atomic on a word of this GPU
-//   put         the block is busy until its bytes are out (flow, at most sm_write a block); they
-//               are there release_us later. Through a NIC: nic_post_us, then the flow, then
-//               nic_latency_us
+//   put         load_local_us (the source), then the block is busy until its bytes are out (flow,
+//               at most sm_write a block); they are there release_us later. Through a NIC:
+//               nic_post_us, then the flow, then nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given)
@@ -15,7 +15,7 @@
 //   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes;
 //               there flag_us later
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local, and
-//               packet_pass_us for each pass of packet_pass_bytes beyond the first
+//               packet_pass_us for each pass of packet_pass_bytes
 //   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read
 //               in all), beside the local reads and writes (sm_local)
 //   weighted_sum     the same, one flow for each PE that terms lie on

@@ -155,8 +155,10 @@ void TimePolicy::send(Transfer& transfer) {
     return;
   }
   ++mine.stores;
-  const bool loads = is_get && transfer.step.verb != Verb::copy;
-  at(now_s_ + (loads ? costs_.load_remote_s : 0), What::start_transfer, &agent, &transfer);
+  // Lanes load before they store. Packets have paid for it, and a local copy does so on its own.
+  const bool lanes = transfer.step.verb != Verb::copy && !transfer.packet && peer != agent.pe;
+  const double load_s = is_get ? costs_.load_remote_s : costs_.load_local_s;
+  at(now_s_ + (lanes ? load_s : 0), What::start_transfer, &agent, &transfer);
 }
 
 void TimePolicy::start_posting(Transfer& transfer) {

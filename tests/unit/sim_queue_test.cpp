@@ -211,7 +211,8 @@ TEST_P(SimQueue, WhatWarpsPutToOnePeIsOneFlow) {
     const double start = us("launch_us") + us("ramp_us") + us("sync_us");
     const double sent = static_cast<double>(rows * row);
     // Seven of eight, or all, by the block's own lanes; the rest beside it.
-    const double out = (far ? 7.0 / 8 : 1.0) * sent / rate("sm_write_gbps") + us("release_us");
+    const double out = us("load_local_us") + (far ? 7.0 / 8 : 1.0) * sent / rate("sm_write_gbps") +
+                       us("release_us");
     const double nic = static_cast<double>(rows) / 8 * us("nic_post_us") +
                        sent / 8 / rate("nic_gbps") + us("nic_latency_us");
     expect_took(got, start + (far ? std::max(out, nic) : out) + us("sync_us"), far ? 8 : 4);

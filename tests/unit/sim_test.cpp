@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,6 +24,8 @@ double start_us() { return us("launch_us") + us("ramp_us"); }
 double seen_us() { return us("load_local_us") + us("sync_us"); }      // the poll that sees a flag
 double rate(const char* key) { return machine().number(key) * 1e3; }  // bytes a microsecond
 
+constexpr std::size_t packet_bytes = 65536;
+
 // Time from the launch to the end of `kernel` on each PE, in a process of its own.
 template <class Kernel>
 std::vector<double> times_us(const std::string& network, std::size_t n, int blocks, Kernel kernel) {
@@ -36,7 +39,7 @@ std::vector<double> times_us(const std::string& network, std::size_t n, int bloc
     const SimReport report = run_sim(options, [&](fiber::FiberWorld& world) {
       const auto to = world.allocate<std::uint8_t>(n);
       const auto from = world.allocate<std::uint8_t>(n);
-      const Group group{world.channel({blocks}), world.team()};
+      const Group group{world.channel({blocks, std::min(n, packet_bytes)}), world.team()};
       world.barrier();
       const double begin = world.mark_us();
       world.launch({.name = "timed", .blocks = blocks},
@@ -69,8 +72,9 @@ TEST_P(SimTime, OnePutTakesLatencyAndBytesOverBandwidth) {
       if (block.pe() == 0) block.put(to, from, to.all(), 1);
       block.quiet();
     });
-    const double wanted = start_us() + static_cast<double>(n) / rate("sm_write_gbps") +
-                          us("release_us") + us("sync_us");
+    const double wanted = start_us() + us("load_local_us") +
+                          static_cast<double>(n) / rate("sm_write_gbps") + us("release_us") +
+                          us("sync_us");
     EXPECT_NEAR(times[0], wanted, 1e-6 * wanted) << n;
     EXPECT_NEAR(times[1], start_us(), 1e-6);
   }
@@ -83,8 +87,9 @@ TEST_P(SimTime, ManyBlocksReachThePortAndNoMore) {
     if (block.pe() == 0) block.put(to, from, part, 1);
     block.quiet();
   });
-  const double wanted =
-      start_us() + static_cast<double>(n) / rate("port_gbps") + us("release_us") + us("sync_us");
+  const double wanted = start_us() + us("load_local_us") +
+                        static_cast<double>(n) / rate("port_gbps") + us("release_us") +
+                        us("sync_us");
   EXPECT_NEAR(times[0], wanted, 1e-6 * wanted);
 }
 
@@ -114,10 +119,27 @@ TEST_P(SimTime, PutSignalIsSeenAfterItsPayload) {
     if (block.pe() == 0) block.put_signal(to, from, to.all(), group.channel.steps, 0, 1);
     if (block.pe() == 1) block.wait_until(group.channel.steps, 0, group.team);
   });
-  const double there = start_us() + us("load_local_us") +
+  const double there = start_us() + 2 * us("load_local_us") +  // its epoch, and the source
                        static_cast<double>(n) / rate("sm_write_gbps") + us("release_us") +
                        us("flag_us");
   EXPECT_NEAR(times[1], there + seen_us(), 1e-6 * there);
+}
+
+// A message of twice a pass takes its bytes and one pass longer than one of a pass.
+TEST_P(SimTime, PacketsTakeAPassForEachSoManyBytes) {
+  const auto message_us = [&](std::size_t n) {
+    const auto times = times_us(GetParam(), n, 1, [](F& block, const Group& group, W to, W from) {
+      block.put_packets(group.channel.inbox, 0, from, from.all(), group.team);
+      block.reduce_packets(to, from, to.all(), group.channel.inbox, 0, group.team, Sum{});
+    });
+    return times[0];
+  };
+  const auto n = static_cast<std::size_t>(machine().number("packet_pass_bytes"));
+  const double wire = 2 * static_cast<double>(n) / rate("sm_write_gbps");
+  const double memory = 4 * static_cast<double>(n) / rate("sm_local_gbps");
+  EXPECT_GT(us("packet_pass_us"), 0);
+  EXPECT_NEAR(message_us(2 * n) - message_us(n), wire + memory + us("packet_pass_us"), 1e-6);
+  EXPECT_NEAR(message_us(n + 16) - message_us(n), us("packet_pass_us"), 0.01);
 }
 
 TEST(Sim, RefusesMorePesThanGpusAndUnknownNetworks) {
