@@ -15,14 +15,14 @@ namespace sym::models {
 
 // One collective of `bytes` (nccl-tests' meaning) on `pes` GPUs, node by node.
 struct NcclCall {
-  std::string collective;  // all_reduce, all_gather or reduce_scatter
+  std::string collective;  // all_reduce, all_gather, reduce_scatter or all_to_all
   int pes = 0;
   double bytes = 0;
 };
 
 // One algorithm with one protocol, as NCCL sees it.
 struct NcclChoice {
-  std::string algorithm;  // ring, tree, nvls or nvls_tree
+  std::string algorithm;  // ring, tree, nvls or nvls_tree; p2p of all_to_all
   std::string protocol;   // LL, LL128 or Simple
   int channels = 0;       // that its search finds
   double base_us = 0;     // once

@@ -54,7 +54,7 @@ Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const Ncc
   const double port = choice.algbw_gbps * steps * (system.pes - 1) / system.pes;
   // NCCL's levels work at a time, those of our hierarchical one after the other: the one that
   // bounds NCCL has its rate, and the other costs nothing.
-  const bool levels = !ring && system.nodes > 1;
+  const bool levels = !ring && call.collective == "all_reduce" && system.nodes > 1;
   for (const char* key : {"port_gbps", "port_oneway_gbps", "port_read_gbps"})
     flavour.set(key, levels ? unbounded_gbps : port);
   if (system.nodes == 1) return flavour.machine();
@@ -62,7 +62,9 @@ Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const Ncc
   const double nics = levels ? 1 : system.nics;
   const double rail =
       levels ? choice.algbw_gbps * 2 * (system.nodes - 1) / system.nodes / system.nics : port;
-  flavour.set("nic_gbps", std::min(machine.number("nic_gbps") * nics, rail));
+  const double line = machine.number("nic_gbps") * nics;
+  flavour.set("nic_gbps", ring || levels ? std::min(line, rail) : machine.number("nic_gbps"));
+  flavour.set("pcie_gbps", unbounded_gbps);
   flavour.set("nic_window", system.pes);
   return flavour.machine();
 }

@@ -34,6 +34,23 @@ try 0 "$SYM" compare sim.csv slow.csv
 says "+25.0%"
 says "worst   25.0 %"
 refused "no row" -- "$SYM" compare check.csv sim.csv
+# A table of nccl-tests: joined by size, the lesser of its two times counts, rows of other sizes do not.
+{
+  echo "# all_reduce_perf, 2 ranks"
+  echo "size_bytes,count,oop_time_us,ip_time_us"
+  paste -d, <(csv bytes sim.csv) <(csv time_us sim.csv) | awk -F, '{ print $1 ",256," 1.25 * $2 "," 1.6 * $2 }'
+  echo "8388608,256,1,1"
+} >theirs.csv
+try 0 "$SYM" compare theirs.csv sim.csv
+says "2 points   median   20.0 %   worst   20.0 %   geomean   20.0 %"
+silent_about "from 1M"
+try 0 "$SYM" compare theirs.csv sim.csv --columns ip_time_us
+says "2 points   median   37.5 %"
+refused "theirs.csv:2" "no column 'nccl_us'" -- "$SYM" compare theirs.csv sim.csv --columns nccl_us
+sed '$d' theirs.csv | tr ',' ';' >bad.csv
+refused "bad.csv:2" "no column" -- "$SYM" compare bad.csv sim.csv
+printf 'size_bytes,oop_time_us,ip_time_us\n1024,fast,\n' >bad.csv
+refused "'fast' is no number" -- "$SYM" compare bad.csv sim.csv
 echo "a,b" >bad.csv
 refused "bad.csv:1" "no column" -- "$SYM" compare bad.csv sim.csv
 try 0 "$SYM" run all_reduce --backend check --bytes 1K --json out.json

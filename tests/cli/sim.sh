@@ -47,6 +47,27 @@ for machine in dgx-h200 h200x2; do
   compare_all "--blocks-exact on $machine" exact.csv default.csv
 done
 
+# NCCL's choice with NCCL's constants: models/nccl.hpp has the numbers, tests/unit/nccl_test.cpp computes them.
+nccl=("${sim[@]}" --no-data --network ports --csv nccl.csv --flavour)
+try 0 "${nccl[@]}" nccl --machine dgx-h100 --sizes 8,1M,16M
+says "nccl:nvls/Simple"
+[ "$(csv flavour nccl.csv | xargs)" = 'nccl:ring/LL nccl:ring/LL nccl:nvls/Simple' ] || fail "choices: $(csv flavour nccl.csv | xargs)"
+[ "$(csv variant nccl.csv | xargs)" = 'ring ring two_shot' ] || fail "variants: $(csv variant nccl.csv | xargs)"
+within 1 "$(csv time_us nccl.csv | sed -n 2p)" 28.01 || fail "NCCL's ring of 1 MiB: $(csv time_us nccl.csv)"
+within 1 "$(csv time_us nccl.csv | sed -n 3p)" 117.5 || fail "NCCL's NVLS of 16 MiB: $(csv time_us nccl.csv)"
+try 0 "${nccl[@]}" nccl:ring/LL128 --machine 'dgx-h100*2' --bytes 1M
+[ "$(csv flavour nccl.csv)" = 'nccl:ring/LL128' ] || fail "not the one that was asked for"
+# A NIC of a tenth of its rate bounds what NCCL, which knows its line rate, still chooses.
+try 0 "${nccl[@]}" nccl --machine 'dgx-h100*2' --bytes 1G --what-if nic=0.1x
+[ "$(csv flavour nccl.csv)" = 'nccl:nvls_tree/Simple' ] || fail "a slow NIC changes the choice"
+within 2 "$(csv time_us nccl.csv)" 27700 || fail "1 GiB over 8 NICs of 4.85 GB/s: $(csv time_us nccl.csv)"
+refused "nccl:ALGORITHM" -- "${sim[@]}" --machine dgx-h100 --flavour mpi
+refused "nearest is 'nvls'" -- "${sim[@]}" --machine dgx-h100 --flavour nccl:nvl
+refused "NCCL chooses" -- "${sim[@]}" --machine dgx-h100 --flavour nccl --variant ring
+refused "NVLink switches" "pcie-8xa100" -- "${sim[@]}" --machine pcie-8xa100 --flavour nccl
+refused "--flavour" "sim" -- "$SYM" run all_reduce --backend check --flavour nccl
+refused "not for 'broadcast'" -- "$SYM" run broadcast --backend sim --machine dgx-h100 --flavour nccl
+
 # The same run also checks.
 try 0 "${sim[@]}" --machine dgx-h200 --bytes 64K --variant all --check --network $network
 finish

@@ -68,6 +68,14 @@ TEST(NcclTuner, RingsOverNics) {
   EXPECT_DOUBLE_EQ(one.busbw_gbps, 48);
 }
 
+TEST(NcclTuner, SendsTakeAllLanes) {
+  const NcclChoice one = chosen("hgx-b200", "all_to_all", mib);
+  EXPECT_EQ(one.name(), "p2p/Simple");
+  EXPECT_NEAR(one.us, 8.4 + 3.4 + 1048.576 / (18 * 40.1 * 8 / 7), 1e-6);
+  // Half of the peers are in the other node.
+  EXPECT_NEAR(chosen("dgx-h100*2", "all_to_all", mib).busbw_gbps, 50 * 15 / 8.0, 1e-9);
+}
+
 TEST(NcclTuner, AmdProxiesTakeLonger) {
   Machine machine = load_machine("dgx-h100*2");
   machine.numbers["nccl_overhead_us"] = {2, "test", true};

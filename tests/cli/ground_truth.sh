@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# What experiments/ground_truth says of its files is what this build computes: medians that drift are seen.
+source "$(dirname "$0")/common.bash"
+study=$SYM_SOURCE_DIR/experiments/ground_truth
+[ -d "${SYM_SHARED_DIR:-$SYM_SOURCE_DIR/../shared}/ground-truth" ] || exit 77
+OUT=$PWD EXPLAIN=no PLOT=no try 0 "$study/run.sh"
+rows=0
+while IFS=, read -r name file machine flavour points large median worst rest; do
+  [ "$name" != name ] || continue
+  now=$(awk -F, -v name="$name" '$1 == name { print $7 "," $8 }' summary.csv)
+  [ -n "$now" ] || { grep -q "^$name: skipped" out || fail "$name is not in the study"; continue; }
+  rows=$((rows + 1))
+  awk -v a="$median,$worst" -v b="$now" 'BEGIN { split(a, was, ","); split(b, is, ",")
+    for (i = 1; i <= 2; ++i) { d = was[i] - is[i]; if (d > 0.15 || d < -0.15) exit 1 } }' ||
+    fail "$name: median and worst are $now %, the results say $median,$worst %"
+  grep -q "^| $name |.*| $median | $worst |" "$study/README.md" || fail "$name: README.md does not say $median and $worst %"
+done <"$study/results/summary.csv"
+[ "$rows" -gt 10 ] || fail "only $rows files were compared"
+finish
