@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "models/machine.hpp"
@@ -21,6 +22,14 @@ inline double local_pass_us(const Machine& machine) {
                          machine.number("hbm_gbps"));
 }
 
+// What the lanes of default_blocks take for their passes over a message, beside its bytes.
+inline double packet_passes_us(const Machine& machine, double bytes) {
+  const double pass_bytes = machine.number_or("packet_pass_bytes", 0);
+  if (pass_bytes <= 0) return 0;
+  return std::ceil(bytes / machine.number("default_blocks") / pass_bytes) *
+         machine.number_or("packet_pass_us", 0);
+}
+
 // Time of an all-reduce of `bytes` on `pes` PEs of one node, without contention (Thakur et al.,
 // 2005, in the alpha-beta form with this machine's constants).
 inline double all_reduce_us(const Machine& machine, const std::string& variant, int pes,
@@ -31,7 +40,8 @@ inline double all_reduce_us(const Machine& machine, const std::string& variant, 
   if (variant == "one_shot") {  // packets: flags double the bytes, and nobody waits for a barrier
     const double local_us = 1e-3 / machine.number("hbm_gbps");
     return 3 * machine.number("load_local_us") + machine.number("flag_us") +
-           2 * others * bytes * per_byte_us + 2 * pes * bytes * local_us;
+           packet_passes_us(machine, bytes) + 2 * others * bytes * per_byte_us +
+           2 * pes * bytes * local_us;
   }
   if (variant == "one_shot_read") {
     return 2 * barrier_us(machine) + machine.number("load_remote_us") + others * bytes * read_us;

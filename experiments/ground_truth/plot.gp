@@ -13,5 +13,5 @@ set yrange [-80:80]
 names = system("tail -n +2 points.csv | cut -d, -f1 | awk '!seen[$0]++' | paste -sd' '")
 set arrow from graph 0, first 15 to graph 1, first 15 nohead dt 2 lc rgb "gray"
 set arrow from graph 0, first -15 to graph 1, first -15 nohead dt 2 lc rgb "gray"
-plot for [name in names] "points.csv" using (strcol(1) eq name ? $2 : NaN):6 every ::1 \
-  with linespoints pt 7 ps 0.35 title name
+plot for [i = 1:words(names)] "points.csv" using (strcol(1) eq word(names, i) ? $2 : NaN):6 \
+  every ::1 with linespoints lc i pt i ps 0.5 title word(names, i)

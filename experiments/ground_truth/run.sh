@@ -39,16 +39,23 @@ simulate() {
     { cat "$work/run.log"; return 1; }
 }
 
-# percent NAME COMPARED: median and worst of that line of sym compare
-percent() { awk -v name="$1 " 'index($0, name) == 1 { for (i = 1; i <= NF; ++i) if ($i == "median" || $i == "worst" || $i == "geomean") printf ",%s", $(i + 1) }' "$2"; }
+# percent NAME COMPARED: ",median,worst,geomean" of that line of sym compare; nothing if it is not there
+percent() {
+  awk -v name="$1 " 'index($0, name) == 1 {
+    for (i = 1; i <= NF; ++i) if ($i == "median" || $i == "worst" || $i == "geomean") printf ",%s", $(i + 1) }' "$2"
+}
+median_and_worst() { # the first two, or two empty cells
+  local all
+  all=$(percent "$1" "$2")
+  echo ",$(cut -d, -f2 <<<"$all,,"),$(cut -d, -f3 <<<"$all,,")"
+}
 
 echo "name,file,machine,flavour,points,points_from_1M,median_from_1M,worst_from_1M,geomean_from_1M,median_to_64K,worst_to_64K,median_64K_to_4M,worst_64K_to_4M,median_over_4M,worst_over_4M" >"$out/summary.csv"
 echo "name,bytes,nccl,measured_us,simulated_us,error_percent" >"$out/points.csv"
 compare_one() { # compare_one NAME FILE MACHINE FLAVOUR COLUMNS
-  local text=$work/$1.txt two
+  local text=$work/$1.txt
   "$sym" compare "$work/$1.csv" "$work/$1.sim.csv" --columns "$5" >"$text"
-  two() { local all; all=$(percent "$1" "$text"); echo ",$(cut -d, -f2 <<<"$all,,"),$(cut -d, -f3 <<<"$all,,")"; }
-  echo "$1,$2,$3,$4,$(awk '/^all / { print $2 }' "$text"),$(awk '/^from 1M/ { print $3 }' "$text")$(percent 'from 1M' "$text")$(two 'up to 64K')$(two '64K to 4M')$(two 'over 4M')" >>"$out/summary.csv"
+  echo "$1,$2,$3,$4,$(awk '/^all / { print $2 }' "$text"),$(awk '/^from 1M/ { print $3 }' "$text")$(percent 'from 1M' "$text")$(median_and_worst 'up to 64K' "$text")$(median_and_worst '64K to 4M' "$text")$(median_and_worst 'over 4M' "$text")" >>"$out/summary.csv"
   awk -v name="$1" '$1 ~ /^[0-9]+$/ { sub(/nccl:/, "", $2); sub(/%/, "", $6); printf "%s,%s,%s,%s,%s,%s\n", name, $1, $2, $4, $5, $6 }' "$text" >>"$out/points.csv"
 }
 

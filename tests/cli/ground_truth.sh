@@ -5,7 +5,7 @@ study=$SYM_SOURCE_DIR/experiments/ground_truth
 [ -d "${SYM_SHARED_DIR:-$SYM_SOURCE_DIR/../shared}/ground-truth" ] || exit 77
 OUT=$PWD EXPLAIN=no PLOT=no try 0 "$study/run.sh"
 rows=0
-while IFS=, read -r name file machine flavour points large median worst rest; do
+while IFS=, read -r name _ _ _ _ _ median worst _; do
   [ "$name" != name ] || continue
   now=$(awk -F, -v name="$name" '$1 == name { print $7 "," $8 }' summary.csv)
   [ -n "$now" ] || { grep -q "^$name: skipped" out || fail "$name is not in the study"; continue; }
