@@ -50,12 +50,31 @@ double TimePolicy::local_s(const Agent& agent, int passes) const {
   return costs_.load_local_s + static_cast<double>(agent.step.bytes) * passes / local_rate(agent);
 }
 
+void TimePolicy::packets_start(const Agent& agent, double bytes) {
+  AgentState::Messages& mine = state(agent).messages;
+  if (mine.flows++ == 0) {
+    ++mine.begun;
+    mine.began_s = now_s_;
+    mine.bytes = 0;
+  }
+  mine.bytes += bytes;
+}
+
+void TimePolicy::packets_out(const Agent& agent) {
+  AgentState::Messages& mine = state(agent).messages;
+  if (--mine.flows == 0)
+    mine.held_up_s = now_s_ - mine.began_s - mine.bytes / (costs_.sm_write * agent.weight);
+}
+
 // A lane takes one group of packets at a time: to send it, and then to wait for the peers' and
-// reduce them.
-double TimePolicy::packet_passes_s(const Agent& agent) const {
+// reduce them. Blocks that have begun in step drift apart, so that later messages of some pass
+// while others reduce; here they stay in step, and what they would have gained is taken off.
+double TimePolicy::packet_passes_s(const Agent& agent) {
   if (costs_.packet_pass_bytes <= 0) return 0;
   const double of_a_block = static_cast<double>(agent.step.bytes) / agent.weight;
-  return std::ceil(of_a_block / costs_.packet_pass_bytes) * costs_.packet_pass_s;
+  const double passes_s = std::ceil(of_a_block / costs_.packet_pass_bytes) * costs_.packet_pass_s;
+  const AgentState::Messages& mine = state(agent).messages;
+  return mine.begun < 2 ? passes_s : std::max(0.0, passes_s - mine.held_up_s);
 }
 
 double TimePolicy::cost_s(Agent& agent) {
@@ -64,6 +83,7 @@ double TimePolicy::cost_s(Agent& agent) {
   switch (verb) {
     case Verb::start:
       mine.clean = false;
+      mine.messages = {};
       return costs_.launch_s + costs_.ramp_s;
     case Verb::enter:
     case Verb::read:

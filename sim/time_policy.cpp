@@ -82,6 +82,7 @@ void TimePolicy::payload_out(Transfer& transfer, bool nic, double latency_s) {
     mine.unposted.pop_front();
     return;
   }
+  if (transfer.packet && transfer.src.pe != transfer.dst.pe) packets_out(agent);
   if (--mine.stores == 0 && mine.parked) {
     mine.parked = false;
     begin(agent);

@@ -15,7 +15,8 @@
 //   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes;
 //               there flag_us later
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local, and
-//               packet_pass_us for each pass of packet_pass_bytes
+//               packet_pass_us for each pass of packet_pass_bytes. From a launch's second message
+//               on less what others kept the link from this block's: real blocks are not in step
 //   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read
 //               in all), beside the local reads and writes (sm_local)
 //   weighted_sum     the same, one flow for each PE that terms lie on
@@ -88,7 +89,16 @@ class TimePolicy : public fiber::Policy {
     // that they start in this order keeps PEs from sending to the same one at a time.
     std::map<std::pair<int, bool>, fiber::Transfer*> open;
     bool clean = false;  // a quiet has waited since the last signal
-    int posted = 0;      // NIC transfers under way
+    // Messages of packets of this launch: the last one's flows under way, its begin and bytes, and
+    // for how long others kept the link from it.
+    struct Messages {
+      int begun = 0;
+      int flows = 0;
+      double began_s = 0;
+      double bytes = 0;
+      double held_up_s = 0;
+    } messages;
+    int posted = 0;  // NIC transfers under way
     std::deque<fiber::Transfer*> unposted;
     std::vector<fiber::Transfer*> held;  // by a fence
   };
@@ -112,7 +122,9 @@ class TimePolicy : public fiber::Policy {
   double operation_s(const fiber::Agent& agent) const;
   double local_rate(const fiber::Agent& agent) const;
   double local_s(const fiber::Agent& agent, int passes) const;
-  double packet_passes_s(const fiber::Agent& agent) const;
+  double packet_passes_s(const fiber::Agent& agent);
+  void packets_start(const fiber::Agent& agent, double bytes);
+  void packets_out(const fiber::Agent& agent);
   using Fetches = std::vector<std::pair<int, std::size_t>>;
   static bool fetches(const fiber::Agent& agent);
   static Fetches fetches_of(const fiber::Agent& agent);

@@ -191,6 +191,7 @@ void TimePolicy::start_transfer(Transfer& transfer) {
     route.rate_cap_bytes_per_s *= room;
     start_flow(route, bytes * room, costs_.copy_engine * room, what);
   } else {
+    if (transfer.packet) packets_start(agent, bytes);
     const double share = group != groups_.end() ? group->second.share : 1;
     start_flow(route, bytes, (is_get ? costs_.sm_read : costs_.sm_write) * agent.weight * share,
                what);

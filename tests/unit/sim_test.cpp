@@ -142,6 +142,32 @@ TEST_P(SimTime, PacketsTakeAPassForEachSoManyBytes) {
   EXPECT_NEAR(message_us(n + 16) - message_us(n), us("packet_pass_us"), 0.01);
 }
 
+// While others hold the link, a block that is ahead or behind reduces: from the second message on a
+// pass costs only what is left of it.
+TEST_P(SimTime, PassesOfLaterMessagesFillTheGapsOfTheLink) {
+  constexpr int blocks = 64;
+  const auto part = static_cast<std::size_t>(machine().number("packet_pass_bytes"));
+  const auto messages_us = [&](int messages) {
+    const auto kernel = [=](F& block, const Group& group, W to, W from) {
+      const auto slot = static_cast<std::size_t>(block.index());
+      const Range mine = chunk(to.all(), block.index(), block.count());
+      for (int i = 0; i < messages; ++i) {
+        block.put_packets(group.channel.inbox, slot, from, mine, group.team);
+        block.reduce_packets(to, from, mine, group.channel.inbox, slot, group.team, Sum{});
+      }
+    };
+    return times_us(GetParam(), blocks * part, blocks, kernel)[0];
+  };
+  const double wire = 2 * static_cast<double>(part) * blocks / rate("port_gbps");
+  const double held_up = wire - 2 * static_cast<double>(part) / rate("sm_write_gbps");
+  EXPECT_GT(held_up, us("packet_pass_us"));  // so that nothing is left of it
+  const double memory = 4 * static_cast<double>(part) * blocks / rate("hbm_gbps");
+  const double one = 2 * us("load_local_us") + wire + us("flag_us") + seen_us() + memory;
+  const double first = messages_us(1);
+  EXPECT_NEAR(first - start_us(), one + us("packet_pass_us"), 1e-3 * first);
+  EXPECT_NEAR(messages_us(2) - first, one, 1e-3 * first);
+}
+
 TEST(Sim, RefusesMorePesThanGpusAndUnknownNetworks) {
   SimOptions options;
   options.machine = machine();
