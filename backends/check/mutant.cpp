@@ -104,4 +104,9 @@ bool Mutant::hides(Verb verb, Site site, Change edge) {
   return hidden;
 }
 
+bool Mutant::parts_lanes() const {
+  return std::any_of(alterations_.begin(), alterations_.end(),
+                     [](const Alteration& one) { return one.change == Change::no_sync; });
+}
+
 }  // namespace sym::check

@@ -78,6 +78,7 @@ class Mutant : public fiber::Mutation {
   void begin() override { calls_.clear(); }
   fiber::Change at(fiber::Verb verb, Site site, int pe, int block) override;
   bool hides(fiber::Verb verb, Site site, fiber::Change edge) override;
+  bool parts_lanes() const override;
   // How often a call was altered, or an edge left out, beside those of host programs: 0 says that
   // the mutant is the program itself.
   std::uint64_t changed() const { return changed_; }

@@ -1,6 +1,7 @@
 #include "backends/check/race_detector.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/check/race_notes.hpp"
 
@@ -19,6 +20,9 @@ struct TransferNote : fiber::Note {
   std::uint64_t tick = 0;
   std::uint64_t lane_epoch = 0;
   std::uint64_t fenced = 0;
+  // Of a block whose lanes are parted: what each lane knows of its own part.
+  std::shared_ptr<const Clock> lane_clock;
+  std::uint64_t lane_fenced = 0;
   AccessRef read, write;
 };
 
@@ -63,9 +67,19 @@ Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write
 
 }  // namespace
 
-void RaceDetector::agent_made(fiber::Agent& agent) { agent.note = std::make_unique<AgentNote>(); }
+void RaceDetector::agent_made(fiber::Agent& agent) {
+  agent.note = std::make_unique<AgentNote>();
+  const fiber::Mutation* mutation = engine_ == nullptr ? nullptr : engine_->mutation();
+  parts_lanes_ = mutation != nullptr && mutation->parts_lanes();
+}
 
-void RaceDetector::synced(fiber::Agent& agent) { ++note_of(agent).lane_epoch; }
+void RaceDetector::synced(fiber::Agent& agent) {
+  AgentNote& mine = note_of(agent);
+  ++mine.lane_epoch;
+  if (parts_lanes_) mine.meet(agent);
+}
+
+void RaceDetector::parted(fiber::Agent& agent) { note_of(agent).parted = parts_lanes_; }
 
 void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) {
   ++accesses_;
@@ -80,7 +94,9 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
     if (earlier.agent == agent.id && earlier.order == 0) {
       return earlier.lane_epoch < mine.lane_epoch || lane_by_lane(earlier, *access);
     }
-    return known(earlier, mine.clock);
+    if (!mine.parted) return known(earlier, mine.clock);
+    const bool own_part = earlier.agent == agent.id && lane_by_lane(earlier, *access);
+    return known(earlier, own_part ? mine.clock : *mine.at_sync.clock);
   };
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
     if (ordered(earlier)) return;
@@ -118,6 +134,11 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   note->lane_epoch = mine.lane_epoch;
   const bool ordered = transfer.kind != fiber::Transfer::Kind::get && !transfer.packet;
   note->fenced = ordered ? fenced : 0;
+  if (mine.parted) {
+    note->lane_clock = std::exchange(note->clock, mine.at_sync.clock);
+    note->lane_fenced = note->fenced;
+    note->fenced = std::min(fenced, mine.at_sync.fenced_to(transfer.target()));
+  }
   auto pair = std::make_shared<AccessPair>();
   Access& access = pair->read;
   access = describe(agent, transfer.src, false);
@@ -143,6 +164,11 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
   note->clock = mine.snapshot(agent.id, pool_);
   note->agent = agent.id;
   note->tick = mine.release();
+  if (mine.parted) {
+    note->clock = mine.at_sync.clock;
+    note->tick = mine.at_sync.tick;
+    fenced = std::min(fenced, mine.at_sync.fenced_to(transfer.target()));
+  }
   note->to_pe = transfer.target();
   note->fenced = fenced;
   note->payload = transfer.payload != nullptr ? transfer.payload->pe_order : 0;
@@ -177,8 +203,10 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
              (earlier.lane_epoch < note.lane_epoch || lane_by_lane(earlier, *access));
     }
     if (earlier.order == transfer.order) return true;  // another piece of this transfer
-    return known(earlier, *note.clock) ||
-           (write && delivered_before(earlier, *access, note.fenced));
+    const bool own_part = note.lane_clock != nullptr && lane_by_lane(earlier, *access);
+    const std::uint64_t fenced = own_part ? note.lane_fenced : note.fenced;
+    return known(earlier, own_part ? *note.lane_clock : *note.clock) ||
+           (write && delivered_before(earlier, *access, fenced));
   };
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
     if (ordered(earlier)) return;
@@ -204,6 +232,7 @@ void RaceDetector::destination_written(fiber::Transfer& transfer, const fiber::B
 
 std::shared_ptr<const fiber::Note> RaceDetector::release(fiber::Agent& agent) {
   AgentNote& mine = note_of(agent);
+  mine.parted = false;  // a block that ends waits for all of its lanes
   auto note = std::make_shared<ReleaseNote>();
   note->clock = mine.snapshot(agent.id, pool_);
   note->agent = agent.id;

@@ -27,6 +27,7 @@ class RaceDetector : public fiber::Observer {
   void agent_made(fiber::Agent& agent) override;
   void access(fiber::Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) override;
   void synced(fiber::Agent& agent) override;
+  void parted(fiber::Agent& agent) override;
   void issued(fiber::Transfer& transfer) override;
   void source_read(fiber::Transfer& transfer, const fiber::Bytes& bytes) override;
   void destination_written(fiber::Transfer& transfer, const fiber::Bytes& bytes) override;
@@ -62,6 +63,7 @@ class RaceDetector : public fiber::Observer {
   Foresight own_;  // of a run that is not made again
   Foresight& foresight_;
   bool look_again_ = false;
+  bool parts_lanes_ = false;  // some verb runs without the sync in it
   Shadow shadow_;
   Clock::Pool pool_;
   std::vector<Counted*> counted_;   // those of all words

@@ -4,10 +4,22 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "backends/check/race_report.hpp"
 
 namespace sym::check {
+
+// What a block knew, had done and had fenced at its last sync.
+struct AtSync {
+  std::shared_ptr<const Clock> clock;
+  std::uint64_t tick = 0;
+  std::map<int, std::uint64_t> fenced;  // PE -> transfers to it that a fence covers
+  std::uint64_t fenced_to(int pe) const {
+    const auto found = fenced.find(pe);
+    return found == fenced.end() ? 0 : found->second;
+  }
+};
 
 // Kept with an agent. `shared` is a copy that released notes point at: it is made anew only after
 // an acquire, because the agent's own tick travels beside it.
@@ -20,6 +32,11 @@ struct AgentNote : fiber::Note {
   std::map<int, std::uint64_t> fenced;  // PE -> own transfers so far, at the last fence
   WeakWait weak;
   std::shared_ptr<const Clock> shared;
+  // Where a mutation leaves syncs out. `parted`: since the last sync, what the block has acquired,
+  // completed and fenced is known to one lane, or to each of its own part; all of them know what
+  // they knew at the sync.
+  bool parted = false;
+  AtSync at_sync;
 
   // What the agent does from here on is not before anything that it has released so far. Releases
   // with nothing between them have one tick, so that who knows of one of them has them all.
@@ -27,6 +44,15 @@ struct AgentNote : fiber::Note {
     if (released == tick) ++tick;
   }
   std::uint64_t release() { return released = tick; }
+  // All lanes of the block meet; what comes from here on is told apart from what was before.
+  void meet(const fiber::Agent& agent) {
+    parted = false;
+    Clock all = clock;
+    all.set_tick(agent.id, tick);
+    at_sync.clock = std::make_shared<const Clock>(std::move(all));
+    at_sync.tick = tick++;
+    for (const auto& [pe, to_pe] : agent.to_pe) at_sync.fenced[pe] = to_pe.fenced;
+  }
   const std::shared_ptr<const Clock>& snapshot(AgentId agent, Clock::Pool& pool) {
     if (shared == nullptr) {
       clock.set_tick(agent, tick);  // as others will know it: then clocks can be alike

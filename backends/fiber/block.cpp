@@ -101,6 +101,7 @@ bool FiberBlock::wait_until(const Signals& signals, std::size_t slot, const Team
     wants.push_back(
         {word_id(signals, slot, pe, agent_.pe), expected, signals.tagged ? tag_bits : 0, true});
   }
+  engine_.will_sync();
   engine_.wait(wants);
   engine_.synced();
   if (!signals.tagged) return true;
@@ -128,6 +129,7 @@ std::uint64_t FiberBlock::wait_until(const Signals& signals, std::size_t slot, s
   if (agent_.failed) return 0;
   check_slot(signals, slot);
   const WordId id = word_id(signals, slot, 0, agent_.pe);
+  engine_.will_sync();
   engine_.wait({{id, value, 0, false}});
   engine_.synced();
   return engine_.word(id).value;
@@ -136,6 +138,7 @@ std::uint64_t FiberBlock::wait_until(const Signals& signals, std::size_t slot, s
 std::uint64_t FiberBlock::test(const Signals& signals, std::size_t slot, Site site) {
   before(Verb::test, site, 0, -1);
   check_slot(signals, slot);
+  engine_.will_sync();
   const std::uint64_t seen = engine_.test(word_id(signals, slot, 0, agent_.pe));
   engine_.synced();
   return agent_.failed ? 0 : seen;
@@ -223,12 +226,14 @@ bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const
 
 void FiberBlock::fence(int pe, Site site) {
   before(Verb::fence, site, 0, pe);
+  engine_.will_sync();
   engine_.fence(pe);
   engine_.synced();
 }
 
 void FiberBlock::quiet(Site site) {
   before(Verb::quiet, site, 0, -1);
+  engine_.will_sync();
   engine_.quiet();
   engine_.synced();
 }

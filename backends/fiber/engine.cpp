@@ -276,7 +276,17 @@ void Engine::control(const Bytes& bytes, bool write) {
 
 void Engine::synced() {
   const bool hidden = current_->block >= 0 && hides(Change::no_sync);
-  if (observer_ != nullptr && !hidden) observer_->synced(*current_);
+  if (observer_ == nullptr) return;
+  if (hidden) {
+    observer_->parted(*current_);
+  } else {
+    observer_->synced(*current_);
+  }
+}
+
+void Engine::will_sync() {
+  const bool hidden = current_->block >= 0 && hides(Change::no_sync);
+  if (observer_ != nullptr && hidden) observer_->parted(*current_);
 }
 
 bool Engine::hides(Change edge) const {

@@ -145,6 +145,8 @@ class Engine {
   void access(const Bytes& bytes, bool write, bool atomic = false);
   void control(const Bytes& bytes, bool write);
   void synced();
+  // Before a verb that ends with a sync does what it does.
+  void will_sync();
   void put(const Bytes& src, const Bytes& dst, Transfer::Kind kind);
   void put_value(std::vector<std::byte> value, const Bytes& dst);
   // After put() within one put_signal: the signal follows that payload.

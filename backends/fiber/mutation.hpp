@@ -33,6 +33,8 @@ class Mutation {
   virtual Change at(Verb verb, Site site, int pe, int block) = 0;
   // Asked before each edge that a call makes: no_sync (in blocks), no_acquire. True leaves it out.
   virtual bool hides(Verb verb, Site site, Change edge) = 0;
+  // Whether some verb runs without the sync in it, so that its lanes have to be told apart.
+  virtual bool parts_lanes() const { return false; }
 };
 
 }  // namespace sym::fiber

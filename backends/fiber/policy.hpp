@@ -47,6 +47,9 @@ class Observer {
   virtual void agent_made(Agent&) {}
   virtual void access(Agent&, const Bytes&, bool /*write*/, bool /*atomic*/) {}
   virtual void synced(Agent&) {}
+  // The verb that runs has a sync at its beginning or end that a mutation leaves out. Called before
+  // what the verb acquires, completes, orders or releases: until the next sync that is one lane's.
+  virtual void parted(Agent&) {}
   virtual void issued(Transfer&) {}
   virtual void source_read(Transfer&, const Bytes&) {}
   virtual void destination_written(Transfer&, const Bytes&) {}
