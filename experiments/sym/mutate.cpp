@@ -35,13 +35,13 @@ std::string take_option(Arguments& arguments, const std::string& name) {
   return value;
 }
 
-double parse_seconds(const std::string& text, double otherwise) {
+// `wanted` says what to write in place of what is none.
+double parse_number(const std::string& text, double otherwise, const std::string& wanted) {
   if (text.empty()) return otherwise;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) {
-    throw UsageError("--proof-seconds '" + text + "': write a number of seconds, as 10 (0: none)");
-  }
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0))
+    throw UsageError("'" + text + "': write " + wanted);
   return value;
 }
 
@@ -153,8 +153,9 @@ Shapes shapes_of(const Registry& registry, const Algorithm& algorithm, const Arg
 Shapes proof_shapes(const Registry& registry, const Algorithm& algorithm, Arguments arguments) {
   for (const char* const name : {"--pes", "--blocks", "--iterations"}) take_option(arguments, name);
   Shapes all;
-  for (const Defaults& shape : {Defaults{"3", "2", "3"}, Defaults{"2", "2", "2"},
-                                Defaults{"3", "1", "2"}, Defaults{"2", "1", "2"}}) {
+  for (const Defaults& shape :
+       {Defaults{"3", "2", "3"}, Defaults{"2", "2", "3"}, Defaults{"3", "1", "3"},
+        Defaults{"2", "2", "2"}, Defaults{"3", "1", "2"}, Defaults{"2", "1", "2"}}) {
     try {
       Shapes some = shapes_of(registry, algorithm, completed(algorithm, arguments, shape));
       for (auto& [variant, points] : some.points) {
@@ -180,7 +181,10 @@ int mutate_command(const Invocation& invocation, const std::vector<std::string>&
   const std::string expect = take_option(arguments, "--expect");
   MutateOptions options;
   options.proof_seconds =
-      parse_seconds(take_option(arguments, "--proof-seconds"), options.proof_seconds);
+      parse_number(take_option(arguments, "--proof-seconds"), options.proof_seconds,
+                   "a number of seconds, as --proof-seconds 10 (0: none)");
+  const double least = parse_number(take_option(arguments, "--min-score"), 0,
+                                    "percent of the mutants of a group, as --min-score 95");
   if (arguments.empty() || arguments.front().starts_with("-"))
     throw UsageError("mutate: name an algorithm first (sym list shows all)");
   const Algorithm& algorithm = invocation.registry.find(arguments.front());
@@ -203,10 +207,12 @@ int mutate_command(const Invocation& invocation, const std::vector<std::string>&
   print_score(algorithm.name, results);
   if (!run.csv.empty()) write_mutants_csv(run.csv, algorithm.name, results);
   if (!run.json.empty()) write_mutants_json(run.json, algorithm.name, results);
-  if (expect.empty()) return 0;
-  const auto lost = lost_kills(expect, algorithm.name, results);
+  const auto below = groups_below(least, results);
+  for (const std::string& line : below) fmt::print("# BELOW {} % {}\n", least, line);
+  const auto lost =
+      expect.empty() ? std::vector<std::string>{} : lost_kills(expect, algorithm.name, results);
   for (const std::string& line : lost) fmt::print("# LOST {}\n", line);
-  return lost.empty() ? 0 : 1;
+  return lost.empty() && below.empty() ? 0 : 1;
 }
 
 }  // namespace sym::command

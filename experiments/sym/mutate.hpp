@@ -13,7 +13,8 @@ namespace sym::command {
 // say the shape (4 PEs, 2 blocks, three launches and small sizes otherwise), and
 //   --csv F, --json F     every mutant
 //   --expect F            a CSV of an earlier run: exit status 1 if what was killed survives now
-//   --proof-seconds S     of an exhaustive search for each survivor (2; 0: none)
+//   --min-score P         exit status 1 if of some group less than P percent are killed
+//   --proof-seconds S     of an exhaustive search for each survivor (10; 0: none)
 // Returns the exit status.
 int mutate_command(const Invocation& invocation, const std::vector<std::string>& arguments);
 
@@ -22,6 +23,9 @@ int mutate_command(const Invocation& invocation, const std::vector<std::string>&
 // A table of groups, and each survivor with what is known of it.
 void print_mutants(const std::string& algorithm, const VariantResult& result);
 void print_score(const std::string& algorithm, const std::vector<VariantResult>& results);
+// The groups of which less than `least` percent are killed, of those that are not equivalent, over
+// all variants: a sentence each. Groups without any have nothing to fear.
+std::vector<std::string> groups_below(double least, const std::vector<VariantResult>& results);
 // Throw UsageError if the file cannot be written.
 void write_mutants_csv(const std::string& file, const std::string& algorithm,
                        const std::vector<VariantResult>& results);

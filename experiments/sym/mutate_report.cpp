@@ -15,7 +15,7 @@ namespace sym::command {
 namespace {
 
 struct Tally {
-  std::size_t mutants = 0, killed = 0, hang = 0, equivalent = 0, survived = 0;
+  std::size_t mutants = 0, killed = 0, hang = 0, equivalent = 0, vacuous = 0, survived = 0;
   std::set<std::string> kinds;
 
   void add(const MutantResult& one) {
@@ -23,26 +23,38 @@ struct Tally {
     ++(one.verdict == "killed"       ? killed
        : one.verdict == "hang"       ? hang
        : one.verdict == "equivalent" ? equivalent
+       : one.verdict == "vacuous"    ? vacuous
                                      : survived);
     if (one.verdict == "killed") kinds.insert(one.kind);
   }
-  // Of those that are not equivalent and no hangs, which are apart.
-  std::string score() const {
-    const std::size_t all = killed + survived;
-    return all == 0 ? "-"
-                    : fmt::format("{:.1f}%",
-                                  100.0 * static_cast<double>(killed) / static_cast<double>(all));
+  // Killed of those that are not equivalent and no hangs, which are apart; `more` of the others
+  // counted as survivors.
+  double percent(std::size_t more) const {
+    const std::size_t all = killed + survived + more;
+    return all == 0 ? 100 : 100.0 * static_cast<double>(killed) / static_cast<double>(all);
+  }
+  std::string score(std::size_t more) const {
+    return killed + survived + more == 0 ? "-" : fmt::format("{:.1f}%", percent(more));
   }
 };
 
 void print_tallies(const std::map<std::string, Tally>& groups) {
-  fmt::print("# {:<11}{:>7}{:>8}{:>6}{:>12}{:>10}{:>9}  killed by\n", "group", "mutants", "killed",
-             "hang", "equivalent", "survived", "score");
+  // Strict: with the vacuous ones as survivors.
+  fmt::print("# {:<11}{:>7}{:>8}{:>6}{:>12}{:>9}{:>10}{:>9}{:>9}  killed by\n", "group", "mutants",
+             "killed", "hang", "equivalent", "vacuous", "survived", "score", "strict");
   for (const auto& [name, tally] : groups) {
-    fmt::print("  {:<11}{:>7}{:>8}{:>6}{:>12}{:>10}{:>9}  {}\n", name, tally.mutants, tally.killed,
-               tally.hang, tally.equivalent, tally.survived, tally.score(),
-               fmt::join(tally.kinds, ", "));
+    fmt::print("  {:<11}{:>7}{:>8}{:>6}{:>12}{:>9}{:>10}{:>9}{:>9}  {}\n", name, tally.mutants,
+               tally.killed, tally.hang, tally.equivalent, tally.vacuous, tally.survived,
+               tally.score(0), tally.score(tally.vacuous), fmt::join(tally.kinds, ", "));
   }
+}
+
+std::map<std::string, Tally> tallies_of(const std::vector<VariantResult>& results) {
+  std::map<std::string, Tally> groups;
+  for (const VariantResult& result : results) {
+    for (const MutantResult& one : result.mutants) groups[one.group].add(one);
+  }
+  return groups;
 }
 
 std::string name_of(const std::string& algorithm, const VariantResult& result) {
@@ -101,14 +113,13 @@ constexpr const char* header = "algorithm,variant,group,site,change,verdict,kind
 }  // namespace
 
 void print_mutants(const std::string& algorithm, const VariantResult& result) {
-  std::map<std::string, Tally> groups;
-  for (const MutantResult& one : result.mutants) groups[one.group].add(one);
+  const auto groups = tallies_of({result});
   fmt::print(
       "# sym mutate {}: {} mutants, {} runs, without {} of {} barriers and waits of the host\n",
       name_of(algorithm, result), result.mutants.size(), result.runs, result.host_calls_dropped,
       result.host_calls);
   print_tallies(groups);
-  for (const char* const verdict : {"equivalent", "survived"}) {
+  for (const char* const verdict : {"equivalent", "vacuous", "survived"}) {
     for (const MutantResult& one : result.mutants) {
       if (one.verdict != verdict) continue;
       fmt::print("#   {:<10}  {:<8}  {} {}\n", one.verdict, one.group, one.site, one.change);
@@ -119,14 +130,20 @@ void print_mutants(const std::string& algorithm, const VariantResult& result) {
 }
 
 void print_score(const std::string& algorithm, const std::vector<VariantResult>& results) {
-  std::map<std::string, Tally> groups;
-  for (const VariantResult& result : results) {
-    for (const MutantResult& one : result.mutants) groups[one.group].add(one);
-  }
   if (results.size() > 1) {
     fmt::print("# sym mutate {}: all variants\n", algorithm);
-    print_tallies(groups);
+    print_tallies(tallies_of(results));
   }
+}
+
+std::vector<std::string> groups_below(double least, const std::vector<VariantResult>& results) {
+  std::vector<std::string> lines;
+  for (const auto& [name, tally] : tallies_of(results)) {
+    if (tally.percent(0) >= least) continue;
+    lines.push_back(fmt::format("{}: {} of {} that are not equivalent are killed", name,
+                                tally.killed, tally.killed + tally.survived));
+  }
+  return lines;
 }
 
 void write_mutants_csv(const std::string& file, const std::string& algorithm,

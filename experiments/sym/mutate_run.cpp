@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "backends/check/mutants_of.hpp"
+#include "experiments/sym/mutate_reason.hpp"
 #include "experiments/sym/mutate_trial.hpp"
 
 namespace sym::command {
@@ -61,6 +62,7 @@ class MutationRun {
     for (std::size_t i = 0; i < grounds_.size(); ++i) try_on(i);
     find_credits();
     explain_survivors(small);
+    for (std::size_t i = 0; i < grounds_.size(); ++i) explain_proofs(i);
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
       // A change that comes to nothing wherever it is made is the program itself.
       if (states_[i].found || states_[i].changed) result_.mutants.push_back(outcome(i));
@@ -77,6 +79,7 @@ class MutationRun {
     std::optional<TrialResult::Found> found;
     std::string shape, note;
     bool proven = false;
+    bool vacuous = false;
   };
 
   Trial trial(const Ground& ground, Alterations alterations) const {
@@ -137,7 +140,7 @@ class MutationRun {
     for (const Ground& ground : grounds_) {
       for (NamedMutant& mutant : check::mutants_of(ground.survey)) {
         if (!known.insert(mutant.text()).second) continue;
-        states_.push_back({mutant.group, false, 0, std::nullopt, "", "", false});
+        states_.push_back({mutant.group, false, 0, std::nullopt, "", "", false, false});
         mutants_.push_back(std::move(mutant));
       }
     }
@@ -207,10 +210,8 @@ class MutationRun {
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
       State& state = states_[i];
       if (state.found || !state.changed) continue;
-      const std::string random = found_by_random(i);
-      const std::string others = random.empty() ? implied_by(i) : "";
-      state.note = random.empty() ? others : random;
-      if (random.empty()) state.proven = prove(mutants_[i], small, state.note);
+      state.note = found_by_random(i);
+      if (state.note.empty()) state.proven = prove(mutants_[i], small, state.note);
     }
   }
 
@@ -231,8 +232,8 @@ class MutationRun {
     return "";
   }
 
-  // Which others order the same: without both there is a finding that is not there without the
-  // other alone.
+  // Which others order the same, by trial: without both there is a finding that is not there
+  // without the other alone. Empty if none does.
   std::string implied_by(std::size_t survivor) {
     const auto shares = [&](const NamedMutant& other) {
       return std::any_of(other.alterations.begin(), other.alterations.end(),
@@ -254,9 +255,32 @@ class MutationRun {
       });
       if (more) names.push_back(short_site(other.text()));
     }
-    if (names.empty())
-      return "no accesses that conflict lose their order, alone or beside one other mutant";
-    return fmt::format("implied by {}", fmt::join(names, "; "));
+    if (names.empty()) return "";
+    constexpr std::size_t most = 6;
+    if (names.size() > most) names.resize(most);
+    return fmt::format("{}", fmt::join(names, "; "));
+  }
+
+  // A proof says that there is no difference; here is why. Without a reason it is none.
+  void explain_proofs(std::size_t ground) {
+    std::vector<std::size_t> proven;
+    std::vector<Alterations> changes;
+    for (std::size_t i = 0; i < mutants_.size(); ++i) {
+      if (!states_[i].proven || states_[i].ground != ground) continue;
+      proven.push_back(i);
+      changes.push_back(mutants_[i].alterations);
+    }
+    if (proven.empty()) return;
+    const auto orders = orders_of(trial(grounds_[ground], {}), grounds_[ground].point, changes);
+    ++result_.runs;
+    for (std::size_t at = 0; at < proven.size(); ++at) {
+      State& state = states_[proven[at]];
+      const Reason reason =
+          reason_of(mutants_[proven[at]].group, orders[at], [&] { return implied_by(proven[at]); });
+      state.proven = reason.holds;
+      state.vacuous = reason.vacuous;
+      state.note = reason.text + "; " + state.note;
+    }
   }
 
   // Whether the change can make a difference in so small a shape at all.
@@ -313,7 +337,7 @@ class MutationRun {
     one.change = mutant.change;
     one.shape = state.shape;
     one.note = state.note;
-    one.verdict = state.proven ? "equivalent" : "survived";
+    one.verdict = state.vacuous ? "vacuous" : state.proven ? "equivalent" : "survived";
     if (!state.found) return one;
     one.kind = state.found->kind;
     one.found = state.found->first;

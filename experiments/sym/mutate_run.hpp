@@ -18,13 +18,15 @@ struct MutateOptions {
 
 struct MutantResult {
   std::string variant;
-  std::string group;    // of the synchronisation: fence, quiet, sync, wait, credit, ...
-  std::string site;     // "core/collective/ring.hpp:36 fence"
-  std::string change;   // "dropped"
-  std::string verdict;  // killed, hang (killed by a deadlock), equivalent or survived
-  std::string kind;     // of the first finding: race, deadlock, ..., wrong data
-  std::string shape;    // the size that killed it, in words
-  std::string found;    // the finding's first line
+  std::string group;   // of the synchronisation: fence, quiet, sync, wait, credit, ...
+  std::string site;    // "core/collective/ring.hpp:36 fence"
+  std::string change;  // "dropped"
+  // killed, hang (killed by a deadlock), equivalent (others order the same), vacuous (there is
+  // nothing to order) or survived.
+  std::string verdict;
+  std::string kind;   // of the first finding: race, deadlock, ..., wrong data
+  std::string shape;  // the size that killed it, in words
+  std::string found;  // the finding's first line
   // Survivors: what other synchronisation orders the same, other schedules that find it, how far a
   // search went.
   std::string note;

@@ -4,10 +4,13 @@
 
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "backends/check/explore.hpp"
+#include "backends/check/order_graph.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/backends.hpp"
 #include "sim/child.hpp"
@@ -96,7 +99,61 @@ TrialResult died(const std::string& how) {
   return result;
 }
 
+// Tells a graph which operation it is that a PE enqueues.
+class Numbering : public fiber::Mutation {
+ public:
+  Numbering(const check::Survey& survey, fiber::Mutation& mutation, check::OrderGraph& graph)
+      : survey_(survey), mutation_(mutation), graph_(graph) {}
+  void begin() override { mutation_.begin(); }
+  fiber::Change at(fiber::Verb verb, Site site, int pe, int block) override {
+    if (check::has_ordinal(verb)) {
+      const std::uint64_t call = calls_[{site.file, site.line, verb, pe}]++;
+      const std::uint64_t period = survey_.period(verb, site, pe);
+      graph_.enqueues(pe, verb, site, static_cast<int>(period == 0 ? call : call % period));
+    }
+    return mutation_.at(verb, site, pe, block);
+  }
+  bool hides(fiber::Verb, Site, fiber::Change) override { return false; }
+
+ private:
+  const check::Survey& survey_;
+  fiber::Mutation& mutation_;
+  check::OrderGraph& graph_;
+  std::map<std::tuple<std::string, int, fiber::Verb, int>, std::uint64_t> calls_;
+};
+
+std::string orders_in_text(const Trial& trial, const Point& point,
+                           const std::vector<std::vector<check::Alteration>>& changes) {
+  check::OrderGraph graph;
+  check::Mutant base(&trial.survey, trial.alterations);
+  Numbering numbering(trial.survey, base, graph);
+  check::CheckOptions options;
+  options.pes = point.pes;
+  options.mutation = &numbering;
+  const auto policy = check::make_fifo();
+  fiber::Engine engine(check::engine_options_of(options), *policy, &graph);
+  fiber::run_worlds(engine, 0,
+                    [&](fiber::FiberWorld& world) { (void)trial.algorithm.fiber(world, point); });
+  const std::size_t unknown = graph.unordered();
+  nlohmann::json json = nlohmann::json::array();
+  for (const auto& change : changes) {
+    const check::OrderGraph::Answer one = graph.without(change);
+    json.push_back(
+        {one.pairs, one.through, one.news, one.lost, one.places, unknown, one.each, one.others});
+  }
+  return json.dump();
+}
+
 }  // namespace
+
+std::vector<Orders> orders_of(const Trial& trial, const Point& point,
+                              const std::vector<std::vector<check::Alteration>>& changes) {
+  sim::Child child([&] { return orders_in_text(trial, point, changes); });
+  std::vector<Orders> all;
+  for (const auto& one : nlohmann::json::parse(child.finish()))
+    all.push_back({one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7]});
+  return all;
+}
 
 std::function<TrialResult()> start_trial(const Trial& trial, const Point& point) {
   auto child = std::make_shared<sim::Child>([&trial, &point] {
