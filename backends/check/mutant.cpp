@@ -73,7 +73,7 @@ std::vector<Op> Survey::acquiring_ops() const { return as_ops(acquired_); }
 
 namespace {
 bool is_at(const Op& op, Verb verb, Site site) {
-  return op.line == site.line && op.verb == verb && op.file == site.file;
+  return op.line == site.line && op.verb == verb && op.file == fiber::in_tree(site.file);
 }
 }  // namespace
 

@@ -51,7 +51,9 @@ class Survey : public fiber::Mutation {
 
  private:
   using Key = std::tuple<std::string, int, fiber::Verb>;
-  static Key key(fiber::Verb verb, Site site) { return {site.file, site.line, verb}; }
+  static Key key(fiber::Verb verb, Site site) {
+    return {fiber::in_tree(site.file), site.line, verb};
+  }
   int iterations_;
   std::vector<std::map<Key, std::uint64_t>> counts_;  // by PE
   std::set<Key> synced_, acquired_;

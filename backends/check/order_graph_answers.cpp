@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <set>
-#include <string_view>
 
 #include "backends/check/order_graph.hpp"
 
@@ -17,7 +16,7 @@ constexpr std::size_t bits_in_word = 64;
 bool takes(const Alteration& change, const Op& op, Part part) {
   const bool ordinal = change.op.ordinal < 0 || change.op.ordinal == op.ordinal;
   if (!ordinal || change.op.line != op.line || change.op.verb != op.verb ||
-      fiber::in_tree(change.op.file.c_str()) != std::string_view(op.file))
+      change.op.file != op.file)
     return false;
   switch (change.change) {
     case Change::none:

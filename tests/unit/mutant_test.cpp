@@ -1,6 +1,7 @@
 // Mutants of small kernels: each change does what its name says, and the checker notices.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -113,6 +114,16 @@ TEST(Mutants, AWaitThatAcquiresNothingOrdersNothing) {
     EXPECT_EQ(kind_of(mutant), "race") << mutant.text();
   }
   EXPECT_EQ(waits, 6U);  // of three places: dropped, and without its edge
+}
+
+// Whether an op is known from its call or from its edge, it is the same place.
+TEST(Mutants, AnOpThatIsCalledIsTheOneThatAcquires) {
+  const Survey survey = survey_of_exchange();
+  const std::vector<Op> called = survey.ops();
+  for (const Op& op : survey.acquiring_ops()) {
+    EXPECT_NE(std::find(called.begin(), called.end(), op), called.end()) << op.text();
+    EXPECT_EQ(kind_of({"", "", op, {{op, Change::no_acquire}}}), "race") << op.text();
+  }
 }
 
 TEST(Mutants, AMutantOfAnotherPlaceIsTheProgramItself) {

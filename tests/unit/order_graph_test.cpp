@@ -109,7 +109,7 @@ TEST_F(Orders, TheSyncInAFenceIsMadeUpForByTheSignals) {
   const auto answer = without(op(Verb::fence), Change::no_sync);
   EXPECT_GT(answer.through, 0U);
   EXPECT_EQ(answer.lost, 0U);
-  EXPECT_THAT(answer.others, Contains(op(Verb::signal).text()));
+  EXPECT_THAT(answer.others, Contains(op(Verb::signal).text() + " (its sync)"));
 }
 
 TEST_F(Orders, NothingChangedIsNothingLost) {
