@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
 # What CI has no time for: that the checker reports nothing where nothing is wrong.
 #
-#   tests/nightly.sh [BUILD]    BUILD: a folder with sym_conformance_tests (default: build/ci)
+#   tests/nightly.sh [BUILD]    BUILD: a folder with sym_conformance_tests and sym (default: build/ci)
 #
 # 1. The whole conformance suite under `worst`.
 # 2. Its small shapes (worlds of at most 4 PEs; collectives with 2 blocks and at most 64 elements) under
 #    `random` and `pct`, SEEDS (1000) seeds each.
+# 3. Mutants of every algorithm: of each kind at least 95 % of those that are not equivalent must be noticed.
 #
-# A finding here is a false alarm of the checker or a bug of the library: the output names the test, the
+# A finding of the first two is a false alarm of the checker or a bug of the library: the output names the test, the
 # number of PEs, the schedule and the seed. The same alone:
 #   SYM_SCHEDULES=random SYM_SEEDS=17 SYM_MOST_PES=4 BUILD/tests/sym_conformance_tests --gtest_filter=TEST
 # runs it up to seed 17. JOBS (the number of cores) shards run side by side. Exit status: 0 if silent.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=${1:-build/ci}/tests/sym_conformance_tests
+sym=${1:-build/ci}/sym
 seeds=${SEEDS:-1000}
 jobs=${JOBS:-$(nproc)}
-[ -x "$program" ] || { echo "nightly: no $program (cmake --build BUILD --target sym_conformance_tests)" >&2; exit 2; }
+for needed in "$program" "$sym"; do
+  [ -x "$needed" ] || { echo "nightly: no $needed (cmake --build BUILD)" >&2; exit 2; }
+done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -41,4 +45,7 @@ failed=0
 sweep worst worst 1 4096 '*OnCheck*' || failed=1
 sweep random random "$seeds" 4 "*OnCheck*-$large" || failed=1
 sweep pct pct "$seeds" 4 "*OnCheck*-$large" || failed=1
+for algorithm in all_reduce all_gather reduce_scatter broadcast all_to_all_v moe_dispatch_combine gemm; do
+  "$sym" mutate "$algorithm" --min-score 95 >"$scratch/mutants" || { failed=1; cat "$scratch/mutants"; }
+done
 exit $failed

@@ -26,6 +26,7 @@ class OrderGraph : public fiber::Observer {
   // What is known of an order without some ops.
   struct Answer {
     std::size_t pairs = 0;    // of accesses that conflict, in the run
+    bool seen = false;        // the ops have ordered something, whatever it was
     std::size_t through = 0;  // of them: an order of theirs goes through the ops
     std::size_t news = 0;     // ... which told somebody what he did not know before
     std::size_t places = 0;   // ... pairs of ops whose accesses those are

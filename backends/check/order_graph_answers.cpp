@@ -153,7 +153,7 @@ bool OrderGraph::stands_in(Label label, const Removed& removed, const Found& fou
 void OrderGraph::name_others(Answer& answer, const Removed& removed, const Found& found) const {
   std::vector<std::pair<std::size_t, Label>> ranked;
   for (const auto& [label, times] : found.times) {
-    if (stands_in(label, removed, found)) ranked.emplace_back(times, label);
+    if (label >= 0 && stands_in(label, removed, found)) ranked.emplace_back(times, label);
   }
   answer.each = !ranked.empty();
   if (!answer.each) {
@@ -162,6 +162,10 @@ void OrderGraph::name_others(Answer& answer, const Removed& removed, const Found
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [times, label] : ranked) {
+    if (label < 0) {
+      answer.others.emplace_back("the order of launches");
+      continue;
+    }
     const auto& [op, part] = labels_[static_cast<std::size_t>(label)];
     const bool inner = part == Part::meets && op.verb != fiber::Verb::sync;
     const std::string name = op.text() + (inner ? " (its sync)" : "");
@@ -178,6 +182,7 @@ OrderGraph::Answer OrderGraph::without(const std::vector<Alteration>& changes) c
   const Bits left = reach(removed);
   Answer answer;
   answer.pairs = pairs_.size();
+  answer.seen = std::find(removed.begin(), removed.end(), true) != removed.end();
   std::set<std::size_t> places, explained;
   Found found;
   for (const Pair& pair : pairs_) {
@@ -189,7 +194,9 @@ OrderGraph::Answer OrderGraph::without(const std::vector<Alteration>& changes) c
     if (!has(left, pair.second, pair.first)) {
       ++answer.lost;
     } else if (explained.insert(pair.place).second) {
-      for (const Label label : path(pair, removed, left)) ++found.times[label];
+      const std::vector<Label> labels = path(pair, removed, left);
+      if (labels.empty()) ++found.times[-1];
+      for (const Label label : labels) ++found.times[label];
     }
   }
   answer.places = places.size();

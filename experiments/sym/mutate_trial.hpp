@@ -44,6 +44,7 @@ std::function<TrialResult()> start_trial(const Trial& trial, const Point& point)
 // that dies.
 struct Orders {
   std::size_t pairs = 0;            // of accesses that conflict
+  bool seen = false;                // what is changed has ordered something at all
   std::size_t through = 0;          // of them: their order goes through what is changed ...
   std::size_t news = 0;             // ... which tells somebody what he does not know
   std::size_t lost = 0;             // ... and, as far as the graph knows, through nothing else
