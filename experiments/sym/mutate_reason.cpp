@@ -39,7 +39,9 @@ std::string vacuous_text(const std::string& group, const Orders& orders) {
 
 Reason reason_of(const std::string& group, const Orders& orders,
                  const std::function<std::string()>& by_trial) {
-  const bool known = orders.unknown == 0 && orders.lost == 0;
+  // To enter a channel orders nothing anywhere. Of others the graph must have seen something.
+  const bool seen = orders.seen || group == "channel";
+  const bool known = seen && orders.unknown == 0 && orders.lost == 0;
   const std::string what =
       fmt::format("{} of {} pairs of accesses that conflict ({} pairs of places)", orders.through,
                   orders.pairs, orders.places);
@@ -55,10 +57,9 @@ Reason reason_of(const std::string& group, const Orders& orders,
                         "other alone",
                         others)};
   if (known && orders.news > 0)
-    return {
-        true, false,
-        fmt::format("implied by others together, each pair by some of them: {}: it orders {}",
-                    orders.others.empty() ? "the order of launches" : named(orders.others), what)};
+    return {true, false,
+            fmt::format("implied by others together, each pair by some of them: {}: it orders {}",
+                        named(orders.others), what)};
   if (known) return {true, true, vacuous_text(group, orders)};
   if (group == "slot")
     return {true, true,

@@ -138,8 +138,8 @@ std::string orders_in_text(const Trial& trial, const Point& point,
   nlohmann::json json = nlohmann::json::array();
   for (const auto& change : changes) {
     const check::OrderGraph::Answer one = graph.without(change);
-    json.push_back(
-        {one.pairs, one.through, one.news, one.lost, one.places, unknown, one.each, one.others});
+    json.push_back({one.pairs, one.seen, one.through, one.news, one.lost, one.places, unknown,
+                    one.each, one.others});
   }
   return json.dump();
 }
@@ -151,7 +151,7 @@ std::vector<Orders> orders_of(const Trial& trial, const Point& point,
   sim::Child child([&] { return orders_in_text(trial, point, changes); });
   std::vector<Orders> all;
   for (const auto& one : nlohmann::json::parse(child.finish()))
-    all.push_back({one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7]});
+    all.push_back({one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7], one[8]});
   return all;
 }
 
