@@ -52,6 +52,10 @@ struct Combine {
   SYM_HD constexpr A operator()(A received, A own) const {
     return op.combine(received, own);
   }
+  template <class A>
+  SYM_HD constexpr A operator()(A before, A own, A behind) const {
+    return op.combine(op.combine(before, own), behind);
+  }
 };
 // The last step of a reduction over `operands` operands.
 template <class Op>
@@ -61,6 +65,10 @@ struct Finish {
   template <class A>
   SYM_HD constexpr A operator()(A received, A own) const {
     return op.finish(op.combine(received, own), operands);
+  }
+  template <class A>
+  SYM_HD constexpr A operator()(A before, A own, A behind) const {
+    return op.finish(op.combine(op.combine(before, own), behind), operands);
   }
   template <class A>
   SYM_HD constexpr A operator()(A own) const {

@@ -4,10 +4,14 @@
 
 #include "core/collective/all_gather.hpp"
 #include "core/collective/all_reduce.hpp"
+#include "core/collective/all_to_all.hpp"
 #include "core/collective/broadcast.hpp"
 #include "core/collective/entry.hpp"
 #include "core/collective/hierarchical.hpp"
+#include "core/collective/hierarchical_rails.hpp"
+#include "core/collective/hierarchical_shares.hpp"
 #include "core/collective/reduce_scatter.hpp"
+#include "core/collective/ring_pipelined.hpp"
 #include "core/gemm/instances.hpp"
 #include "core/gemm/run.hpp"
 #include "core/moe/all_to_all_v.hpp"
@@ -42,6 +46,15 @@ void all_algorithms() {
   all_reduce_ring(block, group, in, out, n, Avg{});
   all_reduce_ring(block, group, local, out, n, Sum{});
   all_reduce_hierarchical(block, group, in, local, out, n, Sum{}, 1);
+  all_reduce_hierarchical_hd(block, group, in, in, out, n, Sum{}, 1);
+  all_reduce_hierarchical_tree(block, group, in, in, out, n, Max{}, 1, 2);
+  all_reduce_halving_doubling(block, group, in, in, out, n, Avg{});
+  all_reduce_double_tree(block, group, in, in, out, n, Min{}, 2);
+  all_reduce_ring_pipelined(block, group, local, out, n, Sum{}, 2);
+  all_to_all_direct(block, group, local, out, n);
+  all_to_all_two_hop(block, group, local, in, out, n, 1);
+  all_gather_hierarchical(block, group, local, out, n, 1);
+  reduce_scatter_hierarchical(block, group, in, in, local, n, Sum{}, 1);
   all_gather_direct(block, group, local, out, n);
   all_gather_ring(block, group, in, out, n);
   reduce_scatter_direct(block, group, in, local, n, Sum{});

@@ -1,0 +1,89 @@
+// all_to_all: out[r*n + i] = in[rank*n + i] of rank r, on every member.
+//
+// Called by every block of a launch on every member, with equal n and grid. No arithmetic: the same
+// bits everywhere. `in` (size*n elements, a window or local) must not overlap `out`, and may be
+// rewritten once the launch has ended.
+#pragma once
+
+#include "core/collective/barrier.hpp"
+#include "core/collective/levels.hpp"
+#include "core/collective/share.hpp"
+
+namespace sym {
+
+// Every PE puts a row to every peer: one hop, (P-1) n elements each way. Staggered, so that at no
+// time one PE is everyone's target; how many rows are under way at a time is the transport's
+// matter.
+template <Block B, class T, Operand In>
+SYM_FN void all_to_all_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
+  const Team& team = group.team;
+  const Range part = rows_of<T>(block, n)(0);
+  const std::size_t self = static_cast<std::size_t>(team.rank()) * n;
+  if (!barrier(block, group)) return;  // outputs may be written
+  for (int hop = 1; hop < team.size(); ++hop) {
+    const int rank = (team.rank() + hop) % team.size();
+    block.put(out.at(self), in.at(static_cast<std::size_t>(rank) * n), part, team.pe(rank));
+  }
+  block.transform(out.at(self), part, detail::Identity{}, in.at(self));
+  barrier(block, group);
+}
+
+namespace detail {
+// What a block carries in two hops. Blocks are dealt to distances between nodes, so that a row for
+// another node is whole and the rows of a node go on in one put; where blocks outnumber the
+// distances, several share one and each takes a part of every row.
+struct TwoHopBlock {
+  int first, step;  // distances first, first + step, ... below the number of nodes
+  Range part;
+  bool whole;
+};
+template <class T, Block B>
+SYM_FN TwoHopBlock two_hop_block(const B& block, int nodes, std::size_t n) {
+  const int first = block.index() % nodes;
+  const int sharers = (block.count() - 1 - first) / nodes + 1;
+  return {first, block.count(), chunk(Range{0, n}, block.index() / nodes, sharers, granule<T>),
+          sharers == 1};
+}
+}  // namespace detail
+
+// On machines with rails: each PE first gives its rows for place j of every node to the PE of place
+// j in its own node, over the fast links; that PE sends on, along its rail, what its node has for
+// each other: one put of per_node rows in place of per_node^2 to other rails. Inside the node all
+// size*n elements move, between nodes those that must. A node is `per_node` consecutive ranks.
+// `work` (size*n elements, symmetric) must overlap neither `in` nor `out`. (Rails in this way: PXN
+// of NCCL 2.12.)
+template <Block B, class T, Operand In>
+SYM_FN void all_to_all_two_hop(B& block, const Group& group, In in, Window<T> work, Window<T> out,
+                               std::size_t n, int per_node) {
+  if (!in_levels(block, group, per_node)) return;
+  const Levels at = levels_of(group, per_node);
+  const detail::TwoHopBlock mine = detail::two_hop_block<T>(block, at.nodes, n);
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const auto row = [&](int node, int place) {
+    return static_cast<std::size_t>(node * per_node + place) * n;
+  };
+  block.signal(group.channel.steps, slot, at.rail.team);  // `out` may be written from the rail
+  if (!barrier(block, at.node)) return;                   // and `work` and `out` from the node
+  for (int hop = 0; hop < per_node; ++hop) {
+    const int place = (at.place + hop) % per_node;
+    for (int distance = mine.first; distance < at.nodes; distance += mine.step) {
+      const int to = (at.here + distance) % at.nodes;
+      // work[node, place] at (here, j): the row of (here, place) for (node, j).
+      block.put((distance == 0 ? out : work).at(row(to, at.place)), in.at(row(to, place)),
+                mine.part, at.node.team.pe(place));
+    }
+  }
+  if (!barrier(block, at.node)) return;  // the rows that this PE sends on are there
+  if (!block.wait_until(group.channel.steps, slot, at.rail.team)) return;
+  for (int distance = mine.first; distance < at.nodes; distance += mine.step) {
+    const int to = (at.here + distance) % at.nodes;
+    if (distance == 0) continue;
+    const Range rows = mine.whole ? Range{0, static_cast<std::size_t>(per_node) * n} : mine.part;
+    for (int place = 0; place < (mine.whole ? 1 : per_node); ++place) {
+      block.put(out.at(row(at.here, place)), work.at(row(to, place)), rows, at.rail.team.pe(to));
+    }
+  }
+  barrier(block, at.rail);  // the rail's rows have arrived
+}
+
+}  // namespace sym

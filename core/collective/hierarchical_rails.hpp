@@ -1,0 +1,88 @@
+// all_reduce in two levels, as all_reduce_hierarchical, with few hops on the rails: for so many
+// nodes that the latency of a ring's 2(N-1) steps counts.
+#pragma once
+
+#include "core/collective/double_tree.hpp"
+#include "core/collective/halving_doubling.hpp"
+#include "core/collective/levels.hpp"
+
+namespace sym {
+
+namespace detail {
+
+// What happens on a rail, in place, to one range of `out`.
+template <class T, class Op>
+struct HalvingRail {
+  Window<T> work;
+  Op op;
+  template <Block B>
+  SYM_FN void greet(B& block, const Group& rail) const {
+    greet_partners(block, rail);
+  }
+  template <Block B>
+  SYM_FN bool run(B& block, const Group& rail, Window<T> out, Range mine) const {
+    const std::size_t room = halving_room<T>(mine.first, rail.team.size(), block.index());
+    return halving_doubling(block, rail, Halving<T>{out, work.at(room), out, mine}, op);
+  }
+};
+template <class T, class Op>
+struct TreeRail {
+  Window<T> work;
+  int pieces;
+  Op op;
+  template <Block B>
+  SYM_FN void greet(B& block, const Group& rail) const {
+    greet_children(block, rail);
+  }
+  template <Block B>
+  SYM_FN bool run(B& block, const Group& rail, Window<T> out, Range mine) const {
+    const std::size_t room = tree_room<T>(mine.first, block.index());
+    return double_tree(block, rail, DoubleTree<T>{out, work.at(room), out, mine, pieces}, op);
+  }
+};
+
+// Each PE reduces its share from the peers of its node, does with it on its rail what `rail` says,
+// and puts the result to its node.
+template <Block B, class T, class Op, class Rail>
+SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T> out,
+                            std::size_t n, Op op, int per_node, const Rail& rail) {
+  if (!in_levels(block, group, per_node)) return;
+  const Levels at = levels_of(group, per_node);
+  const Range share = chunk(Range{0, n}, at.place, per_node, granule<T>);
+  const Range mine = chunk(share, block.index(), block.count(), granule<T>);
+  rail.greet(block, at.rail);  // the rail may write here: told before anyone is waited for
+  if (!barrier(block, at.node)) return;  // the node's inputs are ready, its outputs may be written
+  block.reduce(out, in, mine, at.node.team, op);
+  if (!rail.run(block, at.rail, out, mine)) return;
+  for (int hop = 1; hop < per_node; ++hop)
+    block.put(out, out, mine, at.node.team.pe((at.place + hop) % per_node));
+  barrier(block, at.node);  // every share has arrived, and every peer has read this PE's input
+}
+
+}  // namespace detail
+
+// With halving and doubling on the rails: 2 log2(N) steps. In rank order inside a node, rounded to
+// T, then along one tree over the nodes, rounded at each step: the same bits on all PEs, for any n
+// and grid. For Avg the mean of the nodes' means. A node is `per_node` consecutive ranks of the
+// team, whose size must be a multiple of it. `work` (halving_work elements for the number of nodes,
+// symmetric), `in` and `out` must not overlap.
+template <Block B, class T, class Op>
+SYM_FN void all_reduce_hierarchical_hd(B& block, const Group& group, Window<T> in, Window<T> work,
+                                       Window<T> out, std::size_t n, Op op, int per_node) {
+  detail::all_reduce_with(block, group, in, out, n, op, per_node,
+                          detail::HalvingRail<T, Op>{work, op});
+}
+
+// With two trees on the rails: about 2 log2(N) hops for each of the `pieces`. In rank
+// order inside a node, rounded to T, then along the tree of the element's half of its part, rounded
+// at each node: the same bits on all PEs, for a given number of elements, PEs, PEs a node and
+// blocks. `work` (double_tree_work elements, symmetric), `in` and `out` must not overlap.
+template <Block B, class T, class Op>
+SYM_FN void all_reduce_hierarchical_tree(B& block, const Group& group, Window<T> in, Window<T> work,
+                                         Window<T> out, std::size_t n, Op op, int per_node,
+                                         int pieces) {
+  detail::all_reduce_with(block, group, in, out, n, op, per_node,
+                          detail::TreeRail<T, Op>{work, pieces, op});
+}
+
+}  // namespace sym
