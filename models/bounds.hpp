@@ -147,6 +147,14 @@ inline Bound reduce_scatter_bound(const Machine& machine, int pes, double bytes)
   return detail::share_bound(machine, pes, bytes);
 }
 
+// (P-1)/P B into each PE; into a node of g PEs what each of them lacks from other nodes, g (P-g)/P
+// B: the most where a node is half of all, and full nodes have the most of those that there are.
+inline Bound all_to_all_bound(const Machine& machine, int pes, double bytes) {
+  const int node = std::min(pes, machine.gpus_per_node);
+  const double node_bytes = bytes * node * (pes - node) / pes;
+  return detail::bound_of(machine, pes, bytes * bus_factor("all_to_all", pes), node_bytes, true);
+}
+
 // B into each PE but the root, B into each node but the root's; no port needs both directions.
 inline Bound broadcast_bound(const Machine& machine, int pes, double bytes) {
   return detail::bound_of(machine, pes, bytes, bytes, false);
@@ -160,9 +168,12 @@ inline Bound collective_bound(const std::string& algorithm, const Machine& machi
   if (algorithm == "all_gather") return all_gather_bound(machine, pes, bytes);
   if (algorithm == "reduce_scatter") return reduce_scatter_bound(machine, pes, bytes);
   if (algorithm == "broadcast") return broadcast_bound(machine, pes, bytes);
-  throw std::invalid_argument(
-      "collective_bound: algorithm '" + algorithm + "' has no bound; the nearest name is '" +
-      nearest_name(algorithm, {"all_reduce", "all_gather", "reduce_scatter", "broadcast"}) + "'");
+  if (algorithm == "all_to_all") return all_to_all_bound(machine, pes, bytes);
+  throw std::invalid_argument("collective_bound: algorithm '" + algorithm +
+                              "' has no bound; the nearest name is '" +
+                              nearest_name(algorithm, {"all_reduce", "all_gather", "reduce_scatter",
+                                                       "broadcast", "all_to_all"}) +
+                              "'");
 }
 
 }  // namespace sym::models

@@ -38,24 +38,30 @@ SYM_HD constexpr TreeNode tree_node(int rank, int ranks, int tree) {
   return node;
 }
 
-// What a block works on. `all` is a range of `in` and `out`; `work` has room for what children
-// send.
+// What a block works on: of each half of the data a range of `in` and `out`. `work` has room for
+// twice the longer one: what the two children of a PE send.
 template <class T>
 struct DoubleTree {
   Window<T> in, work, out;
-  Range all;
+  Range halves[2];
+  bool uses[2];  // whether this block has a part in a tree at all
   int pieces;
 
-  SYM_HD constexpr Range half(int tree) const { return chunk(all, tree, 2, granule<T>); }
   SYM_HD constexpr Range piece(int tree, int index) const {
-    return chunk(half(tree), index, pieces, granule<T>);
+    return chunk(halves[tree], index, pieces, granule<T>);
   }
-  // Where a child's pieces arrive: the left one's half, then the right one's.
   SYM_HD constexpr Window<T> from_child(bool left, int tree, Range piece) const {
-    const std::size_t units = (half(0).count + granule<T> - 1) / granule<T>;
-    return work.at((left ? 0 : units * granule<T>)+(piece.first - half(tree).first));
+    const std::size_t units = (halves[tree].count + granule<T> - 1) / granule<T>;
+    return work.at((left ? 0 : units * granule<T>)+(piece.first - halves[tree].first));
   }
 };
+
+// Blocks take turns at the trees: both are then under way at a time, and no PE's port waits for the
+// one while it could serve the other. A block that is alone takes both.
+template <Block B>
+SYM_FN bool uses_tree(const B& block, int tree) {
+  return block.count() == 1 || block.index() % 2 == tree;
+}
 
 // Tells the children that they may write here. A tagged row, so that members who came for different
 // operations are named.
@@ -64,6 +70,7 @@ SYM_FN void greet_children(B& block, const Group& group) {
   const Team& team = group.team;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   for (int tree = 0; tree < 2; ++tree) {
+    if (!uses_tree(block, tree)) continue;
     const TreeNode node = tree_node(team.rank(), team.size(), tree);
     if (node.left >= 0) block.signal(group.channel.barriers, slot, team.pe(node.left));
     if (node.right >= 0) block.signal(group.channel.barriers, slot, team.pe(node.right));
@@ -112,7 +119,9 @@ SYM_FN bool send_down(B& block, const Group& group, const DoubleTree<T>& t, int 
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const TreeNode node = tree_node(team.rank(), team.size(), tree);
   if (node.parent >= 0 && !block.wait_until(steps, slot, team.only(node.parent))) return false;
-  for (int child : {node.left, node.right}) {
+  // Half of a tree's blocks serve the right one first: both are served at a time.
+  const bool swap = block.index() / 2 % 2 == 1;
+  for (int child : {swap ? node.right : node.left, swap ? node.left : node.right}) {
     if (child < 0) continue;
     block.fence(team.pe(child));
     block.put_signal(t.out, t.out, t.piece(tree, index), steps, slot, team.pe(child));
@@ -127,7 +136,7 @@ SYM_FN bool double_tree(B& block, const Group& group, const DoubleTree<T>& t, Op
   const Team& team = group.team;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   if (team.size() == 1) {
-    block.transform(t.out, t.all, Finish<Op>{op, 1}, t.in);
+    for (const Range half : t.halves) block.transform(t.out, half, Finish<Op>{op, 1}, t.in);
     return true;
   }
   // The tree in which this PE may be more than a leaf. A leaf waits for nobody on the way up and is
@@ -135,47 +144,48 @@ SYM_FN bool double_tree(B& block, const Group& group, const DoubleTree<T>& t, Op
   const int inner = tree_node(team.rank(), team.size(), 0).is_leaf() ? 1 : 0;
   for (int tree = 0; tree < 2; ++tree) {
     const int parent = tree_node(team.rank(), team.size(), tree).parent;
-    if (parent >= 0 && !block.wait_until(group.channel.barriers, slot, team.only(parent)))
-      return false;
+    if (!t.uses[tree] || parent < 0) continue;
+    if (!block.wait_until(group.channel.barriers, slot, team.only(parent))) return false;
   }
   for (int index = 0; index < t.pieces; ++index) {
-    if (!send_up(block, group, t, 1 - inner, index, op)) return false;
-    if (!send_up(block, group, t, inner, index, op)) return false;
+    for (int tree : {1 - inner, inner})
+      if (t.uses[tree] && !send_up(block, group, t, tree, index, op)) return false;
   }
-  for (int index = 0; index < t.pieces; ++index)
-    if (!send_down(block, group, t, inner, index)) return false;
-  for (int index = 0; index < t.pieces; ++index)
-    if (!send_down(block, group, t, 1 - inner, index)) return false;
+  for (int tree : {inner, 1 - inner}) {
+    for (int index = 0; index < t.pieces; ++index)
+      if (t.uses[tree] && !send_down(block, group, t, tree, index)) return false;
+  }
   return true;
-}
-
-template <class T>
-SYM_HD constexpr std::size_t tree_room(std::size_t n, int blocks) {
-  return n + static_cast<std::size_t>(blocks) * 2 * granule<T>;
 }
 
 }  // namespace detail
 
-// Elements of `work` for n elements on a grid of `blocks`.
+// Elements of `work` for n elements.
 template <class T>
-SYM_HD constexpr std::size_t double_tree_work(std::size_t n, int blocks) {
-  return detail::tree_room<T>(n, blocks);
+SYM_HD constexpr std::size_t double_tree_work(std::size_t n) {
+  return n + 2 * granule<T>;
 }
 
 // Each element is combined along its tree, in the order of the ranks (in the second tree P-1, 0, 1,
-// ..., P-2), rounded to T at each PE: the same bits on all PEs, for a given number of elements and
-// blocks. `work` (double_tree_work elements, symmetric) must overlap neither `in` nor `out`; those
+// ..., P-2), rounded to T at each PE: the same bits on all PEs, for a given number of elements.
+// `work` (double_tree_work elements, symmetric) must overlap neither `in` nor `out`; those
 // two may be the same window. In how many `pieces` a half goes (1 or more, equal on all members):
 // the more, the sooner the trees are full, and the more signals are sent.
 template <Block B, class T, class Op>
 SYM_FN void all_reduce_double_tree(B& block, const Group& group, Window<T> in, Window<T> work,
                                    Window<T> out, std::size_t n, Op op, int pieces) {
-  const Range part = rows_of<T>(block, n)(0);
-  const std::size_t room = detail::tree_room<T>(part.first, block.index());
+  detail::DoubleTree<T> mine{in, work, out, {}, {}, pieces};
+  for (int tree = 0; tree < 2; ++tree) {
+    mine.uses[tree] = detail::uses_tree(block, tree);
+    if (!mine.uses[tree]) continue;
+    const Range half = chunk(Range{0, n}, tree, 2, granule<T>);
+    const int sharers = block.count() == 1 ? 1 : (block.count() + 1 - tree) / 2;
+    mine.halves[tree] = chunk(half, block.index() / 2, sharers, granule<T>);
+    // No PE has children in both trees, so their places may be the same.
+    mine.work = work.at(2 * (mine.halves[tree].first - half.first));
+  }
   detail::greet_children(block, group);
-  if (!detail::double_tree(block, group,
-                           detail::DoubleTree<T>{in, work.at(room), out, part, pieces}, op))
-    return;
+  if (!detail::double_tree(block, group, mine, op)) return;
   block.quiet();  // `in` and `out` are the caller's again
 }
 

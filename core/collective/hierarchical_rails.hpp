@@ -8,6 +8,12 @@
 
 namespace sym {
 
+// Elements of the `work` of all_reduce_hierarchical_tree for n elements on a grid of `blocks`.
+template <class T>
+SYM_HD constexpr std::size_t hierarchical_tree_work(std::size_t n, int blocks) {
+  return 2 * n + static_cast<std::size_t>(blocks) * 2 * granule<T>;
+}
+
 namespace detail {
 
 // What happens on a rail, in place, to one range of `out`.
@@ -36,8 +42,16 @@ struct TreeRail {
   }
   template <Block B>
   SYM_FN bool run(B& block, const Group& rail, Window<T> out, Range mine) const {
-    const std::size_t room = tree_room<T>(mine.first, block.index());
-    return double_tree(block, rail, DoubleTree<T>{out, work.at(room), out, mine, pieces}, op);
+    const std::size_t room = hierarchical_tree_work<T>(mine.first, block.index());
+    DoubleTree<T> all{out, work.at(room), out, {}, {}, pieces};
+    for (int tree = 0; tree < 2; ++tree) {
+      all.uses[tree] = uses_tree(block, tree);
+      if (block.count() == 1)
+        all.halves[tree] = chunk(mine, tree, 2, granule<T>);
+      else if (all.uses[tree])
+        all.halves[tree] = mine;
+    }
+    return double_tree(block, rail, all, op);
   }
 };
 
@@ -53,7 +67,7 @@ SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T
   rail.greet(block, at.rail);  // the rail may write here: told before anyone is waited for
   if (!barrier(block, at.node)) return;  // the node's inputs are ready, its outputs may be written
   block.reduce(out, in, mine, at.node.team, op);
-  if (!rail.run(block, at.rail, out, mine)) return;
+  if (at.nodes > 1 && !rail.run(block, at.rail, out, mine)) return;
   for (int hop = 1; hop < per_node; ++hop)
     block.put(out, out, mine, at.node.team.pe((at.place + hop) % per_node));
   barrier(block, at.node);  // every share has arrived, and every peer has read this PE's input
@@ -74,9 +88,9 @@ SYM_FN void all_reduce_hierarchical_hd(B& block, const Group& group, Window<T> i
 }
 
 // With two trees on the rails: about 2 log2(N) hops for each of the `pieces`. In rank
-// order inside a node, rounded to T, then along the tree of the element's half of its part, rounded
-// at each node: the same bits on all PEs, for a given number of elements, PEs, PEs a node and
-// blocks. `work` (double_tree_work elements, symmetric), `in` and `out` must not overlap.
+// order inside a node, rounded to T, then along the tree of the element's block, rounded at each
+// node: the same bits on all PEs, for a given number of elements, PEs, PEs a node and
+// blocks. `work` (hierarchical_tree_work elements, symmetric), `in` and `out` must not overlap.
 template <Block B, class T, class Op>
 SYM_FN void all_reduce_hierarchical_tree(B& block, const Group& group, Window<T> in, Window<T> work,
                                          Window<T> out, std::size_t n, Op op, int per_node,

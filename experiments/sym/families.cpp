@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "core/debug.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/pieces.hpp"
 #include "experiments/sym/registry.hpp"
 #include "models/choose.hpp"
 #include "models/nccl.hpp"
@@ -82,12 +84,20 @@ std::vector<Point> collective_points(const Planning& planning) {
   if (options.root >= planning.pes) {
     throw UsageError(fmt::format("--root {} is no rank of {} PEs", options.root, planning.pes));
   }
+  if (options.per_node > 0 && planning.pes % options.per_node != 0) {
+    throw UsageError(fmt::format("--per-node {}: {} PEs are no whole number of such nodes",
+                                 options.per_node, planning.pes));
+  }
   const bool modelled = name == "all_reduce" || name == "all_gather" || name == "reduce_scatter" ||
                         name == "broadcast";
   const auto completed = [&](Point point) {
     point.op = planning.algorithm.has_op ? options.op : "sum";
     point.data = options.data;
     point.root = options.root;
+    // The largest part of a node that divides all PEs: a node where they fill theirs.
+    point.per_node = options.per_node > 0 ? options.per_node
+                                          : std::gcd(planning.pes, planning.machine.gpus_per_node);
+    point.pieces = options.pieces > 0 ? options.pieces : pieces_of(planning.machine, point);
     return point;
   };
   std::vector<Point> points;
@@ -107,8 +117,12 @@ std::vector<Point> collective_points(const Planning& planning) {
 }
 
 std::vector<std::string> collective_arguments(const Point& point) {
-  return {"--bytes", std::to_string(point.bytes), "--op", point.op, "--data", point.data,
-          "--root",  std::to_string(point.root)};
+  return {"--bytes",    std::to_string(point.bytes),
+          "--op",       point.op,
+          "--data",     point.data,
+          "--root",     std::to_string(point.root),
+          "--per-node", std::to_string(point.per_node),
+          "--pieces",   std::to_string(point.pieces)};
 }
 
 }  // namespace
@@ -151,7 +165,12 @@ Point Planning::point(const std::string& variant, std::size_t bytes) const {
 }
 
 std::vector<std::string> Planning::variants(const std::string& chosen) const {
-  if (options.variant == "all") return algorithm.variants;
+  if (options.variant == "all") {
+    std::vector<std::string> all;
+    for (const std::string& variant : algorithm.variants)
+      if (has_dtype(algorithm, variant, options.dtype)) all.push_back(variant);
+    return all;
+  }
   return {options.variant == "auto" ? chosen : options.variant};
 }
 
@@ -164,13 +183,14 @@ models::Machine flavoured(const models::Machine& machine, const Point& point) {
 
 Family collective_family() {
   Family family;
-  family.takes = {"--sizes", "--bytes", "-b",     "-e",        "-f",
-                  "--op",    "--data",  "--root", "--variant", "--flavour"};
+  family.takes = {"--sizes", "--bytes", "-b",         "-e",       "-f",        "--op",
+                  "--data",  "--root",  "--per-node", "--pieces", "--variant", "--flavour"};
   family.faults = {"skip=PE", "count=PE"};
-  // Several parts of a share, another root, and more than an inbox holds.
+  // Several parts of a share, another root, more than an inbox holds, and rails of three nodes.
   family.small = {{"--bytes", "1040"},
                   {"--bytes", "1040", "--root", "3"},
-                  {"--bytes", "132K", "--blocks", "1"}};
+                  {"--bytes", "132K", "--blocks", "1"},
+                  {"--bytes", "1040", "--pes", "6", "--per-node", "2", "--pieces", "3"}};
   family.points = collective_points;
   family.arguments = collective_arguments;
   return family;

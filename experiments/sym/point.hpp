@@ -41,6 +41,8 @@ struct Point {
   std::size_t heap_bytes = 0;  // symmetric memory that it needs, about; 0: little
   int pes = 1;
   int gpus_per_node = 1;  // of the machine that the row is about
+  int per_node = 1;       // PEs that algorithms in two levels take for a node
+  int pieces = 1;         // that algorithms with pipelines cut a part into
   int blocks = 1;
   int threads = 512;
   int iterations = 3;          // verified, each with other inputs

@@ -13,6 +13,8 @@ namespace sym::command {
 template <World W, class T>
 PointResult run_point(W& world, const Point& point);
 template <World W, class T>
+PointResult run_scale(W& world, const Point& point);
+template <World W, class T>
 PointResult run_all_to_all_v(W& world, const Point& point);
 template <World W, class T>
 PointResult run_moe(W& world, const Point& point);
@@ -41,6 +43,14 @@ struct Collectives {
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_point<W, T>(world, point);
+  }
+};
+// Variants for many PEs, and all_to_all: few types, because each is compiled for every operator.
+struct AtScale {
+  using Types = std::tuple<bf16, float, std::int32_t>;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_scale<W, T>(world, point);
   }
 };
 struct AllToAllV {
@@ -112,6 +122,34 @@ Algorithm collective(const std::string& name, const std::string& summary,
   return algorithm;
 }
 
+template <class F>
+void choose_by_variant(F& function, const F& at_scale, const std::vector<std::string>& variants) {
+  if (!function) return;
+  function = [few = function, at_scale, variants](auto& world, const Point& point) {
+    const bool scale = std::find(variants.begin(), variants.end(), point.variant) != variants.end();
+    return scale ? at_scale(world, point) : few(world, point);
+  };
+}
+// Adds variants of run_scale to a collective.
+Algorithm with_scale(Algorithm algorithm, const std::vector<std::string>& variants) {
+  const Algorithm scale = compiled<AtScale>(algorithm.name, algorithm.summary);
+  choose_by_variant(algorithm.thread, scale.thread, variants);
+  choose_by_variant(algorithm.fiber, scale.fiber, variants);
+  choose_by_variant(algorithm.cuda, scale.cuda, variants);
+  for (const std::string& variant : variants) {
+    algorithm.variants.push_back(variant);
+    algorithm.fewer_dtypes[variant] = scale.dtypes;
+  }
+  return algorithm;
+}
+Algorithm all_to_all() {
+  Algorithm algorithm =
+      compiled<AtScale>("all_to_all", "out = of every PE's input the part for this rank");
+  algorithm.variants = {"direct", "two_hop"};
+  algorithm.has_op = false;
+  return algorithm;
+}
+
 // An algorithm of another family: no operator, and no closed form that bounds it.
 template <class Program>
 Algorithm of_family(const std::string& name, const std::string& summary, Family family,
@@ -133,11 +171,17 @@ std::vector<std::string> gemm_schedules() {
 }  // namespace
 
 Registry::Registry() {
-  add(collective("all_reduce", "out = op over all PEs of in",
-                 {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}));
-  add(collective("all_gather", "out = the inputs of all PEs, by rank", {"direct", "ring"}));
-  add(collective("reduce_scatter", "out = this rank's share of op over all PEs",
-                 {"direct", "ring"}));
+  add(with_scale(collective("all_reduce", "out = op over all PEs of in",
+                            {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}),
+                 {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
+                  "hierarchical_tree"}));
+  add(with_scale(
+      collective("all_gather", "out = the inputs of all PEs, by rank", {"direct", "ring"}),
+      {"hierarchical"}));
+  add(with_scale(collective("reduce_scatter", "out = this rank's share of op over all PEs",
+                            {"direct", "ring"}),
+                 {"hierarchical"}));
+  add(all_to_all());
   add(collective("broadcast", "out = the root's input", {"direct", "two_shot"}));
   add(of_family<AllToAllV>("all_to_all_v", "rows to every PE, counts in device memory",
                            all_to_all_v_family(), {"direct"}));
@@ -159,12 +203,27 @@ const Algorithm& Registry::find(const std::string& name) const {
                    nearest_name(name, names) + "' (sym list shows all)");
 }
 
-void require_dtype(const Algorithm& algorithm, const std::string& dtype) {
-  const auto& names = algorithm.dtypes;
-  if (names.empty() || std::find(names.begin(), names.end(), dtype) != names.end()) return;
+namespace {
+const std::vector<std::string>& dtypes_of(const Algorithm& algorithm, const std::string& variant) {
+  const auto fewer = algorithm.fewer_dtypes.find(variant);
+  return fewer == algorithm.fewer_dtypes.end() ? algorithm.dtypes : fewer->second;
+}
+}  // namespace
+
+bool has_dtype(const Algorithm& algorithm, const std::string& variant, const std::string& dtype) {
+  const std::vector<std::string>& names = dtypes_of(algorithm, variant);
+  return names.empty() || std::find(names.begin(), names.end(), dtype) != names.end();
+}
+
+void require_dtype(const Algorithm& algorithm, const std::string& variant,
+                   const std::string& dtype) {
+  if (has_dtype(algorithm, variant, dtype)) return;
   std::string known;
-  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
-  throw UsageError(algorithm.name + " was not compiled for dtype " + dtype + "; it takes " + known);
+  for (const std::string& name : dtypes_of(algorithm, variant))
+    known += (known.empty() ? "" : ", ") + name;
+  const bool of_variant = algorithm.fewer_dtypes.contains(variant);
+  throw UsageError(algorithm.name + (of_variant ? " " + variant : "") +
+                   " was not compiled for dtype " + dtype + "; it takes " + known);
 }
 
 void require_variant(const Algorithm& algorithm, const std::string& variant) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct Algorithm {
   bool has_bound = true;  // a lower bound and a bus bandwidth are defined for it
   Family family = collective_family();
   std::vector<std::string> dtypes{};  // that it was compiled for; empty: all
+  // ... and of variants that were compiled for fewer.
+  std::map<std::string, std::vector<std::string>> fewer_dtypes{};
   // Host program of one PE, for each world that it was compiled for; empty where it was not.
   std::function<PointResult(thread::ThreadWorld&, const Point&)> thread;
   std::function<PointResult(fiber::FiberWorld&, const Point&)> fiber;
@@ -51,8 +54,11 @@ class Registry {
 // Throws UsageError, naming the nearest, unless `variant` is one of the algorithm's or "auto".
 void require_variant(const Algorithm& algorithm, const std::string& variant);
 
-// Throws UsageError, naming those that there are, unless the algorithm was compiled for `dtype`.
-void require_dtype(const Algorithm& algorithm, const std::string& dtype);
+// Whether the variant (or, for "auto" and "all", any) was compiled for `dtype`.
+bool has_dtype(const Algorithm& algorithm, const std::string& variant, const std::string& dtype);
+// Throws UsageError, naming those that there are, unless it was.
+void require_dtype(const Algorithm& algorithm, const std::string& variant,
+                   const std::string& dtype);
 
 // The whole command: parses, runs, reports; returns the exit status (0 right, 1 wrong data, race or
 // deadlock, 2 bad usage or input, 3 not available here).

@@ -82,6 +82,10 @@ void add_collective_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   add("--op", o.op, "sum, prod, max, min or avg");
   add("--data", o.data, "exact (integers, no tolerance) or random (seeded, for comparing hashes)");
   add("--root", o.root, "broadcast: the root's rank");
+  add("--per-node", o.per_node,
+      "variants in two levels: PEs that they take for a node (default: by the machine)");
+  add("--pieces", o.pieces,
+      "variants with pipelines: pieces that a part goes in (default: by the machine's numbers)");
   add("--variant", o.variant,
       "a variant's name, auto (by the machine's numbers) or all; of every algorithm but gemm");
   add("--flavour", o.flavour,

@@ -172,7 +172,7 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   require_name("backend", o.backend, backend_names());
   if (o.variant != "all") require_variant(algorithm, o.variant);
   require_name("dtype", o.dtype, dtype_names());
-  require_dtype(algorithm, o.dtype);
+  require_dtype(algorithm, o.variant, o.dtype);
   require_name("op", o.op, op_names());
   require_name("data", o.data, {"exact", "random"});
   require_name("network", o.network, {"simgrid", "ports"});
@@ -198,6 +198,8 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
     throw UsageError("--time-limit must be a number of seconds of at least 0 (0: no limit)");
   at_least("-n", o.timed, 0);
   at_least("--root", o.root, 0);
+  at_least("--per-node", o.per_node, 0);
+  at_least("--pieces", o.pieces, 0);
   at_least("--wait-ms", o.wait_ms, 0);
   if (o.threads < 0 || o.threads > 512 || o.threads % 32 != 0) {
     throw UsageError("--threads must be a multiple of 32 up to 512 (0: by size)");

@@ -2,70 +2,34 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <numeric>
 #include <string>
 #include <type_traits>
-#include <vector>
 
-#include "core/world.hpp"
 #include "experiments/sym/collective_kernels.hpp"
-#include "experiments/sym/pattern.hpp"
-#include "experiments/sym/point.hpp"
-#include "experiments/sym/timing.hpp"
+#include "experiments/sym/collective_run.hpp"
 
 namespace sym::command {
 
-// Elements that PE 0..P-1 contribute and get, for one collective at one size.
-struct Shape {
-  std::size_t n = 0;    // what the algorithm calls n
-  std::size_t in = 0;   // elements of the input window
-  std::size_t out = 0;  // ... and of the output
-};
-
-inline Shape shape_of(const Point& point, std::size_t element) {
-  if (point.bytes % element != 0) {
-    throw UsageError("size " + std::to_string(point.bytes) + " is no multiple of the " +
-                     std::to_string(element) + " bytes of " + point.dtype);
-  }
-  const std::size_t count = point.bytes / element;
-  const auto pes = static_cast<std::size_t>(point.pes);
-  if (point.algorithm == "all_gather") return Shape{count / pes, count / pes, count / pes * pes};
-  if (point.algorithm == "reduce_scatter")
-    return Shape{count / pes, count / pes * pes, count / pes};
-  return Shape{count, count, count};
-}
-
-// The same operation on every PE has the same tag; see Channel::tagged.
-inline std::uint16_t tag_of_point(const Point& point, std::size_t n, std::size_t element) {
-  const std::string name = point.algorithm + "/" + point.variant + "/" + point.op;
-  return operation_tag(hash_bytes(name.data(), name.size()), n, element,
-                       static_cast<std::uint64_t>(point.blocks));
-}
-
 template <World W, class T>
-class PointRun {
+class PointRun : private CollectiveRun<W, T> {
+  using Base = CollectiveRun<W, T>;
+  using Base::count;
+  using Base::group;
+  using Base::in_;
+  using Base::out_;
+  using Base::point_;
+  using Base::shape_;
+  using Base::work_;
+
  public:
   PointRun(W& world, const Point& point)
-      : world_(world), point_(point), shape_(shape_of(point, sizeof(T))) {}
+      : Base(world, point, point.variant != "ring" && point.variant != "hierarchical") {}
 
   PointResult run() {
-    in_ = world_.template allocate<T>(shape_.in);
-    out_ = world_.template allocate<T>(shape_.out);
-    work_ = world_.template allocate<T>(needs_work() ? shape_.in : 1);
-    channel_ = world_.channel({point_.blocks, packet_bytes()});
-    result_.count = shape_.n;
-    result_.bytes = std::max(shape_.in, shape_.out) * sizeof(T);
-    if (point_.op == "sum") by_variant<Sum>();
-    if (point_.op == "prod") by_variant<Prod>();
-    if (point_.op == "max") by_variant<Max>();
-    if (point_.op == "min") by_variant<Min>();
-    if (point_.op == "avg") by_variant<Avg>();
-    world_.free(in_);
-    world_.free(out_);
-    world_.free(work_);
-    return result_;
+    const bool needs_work = (point_.algorithm == "reduce_scatter" && point_.variant == "ring") ||
+                            point_.variant == "hierarchical";
+    return Base::run_with(needs_work ? shape_.in : 0, packet_bytes(),
+                          [this]<class Op>() { by_variant<Op>(); });
   }
 
  private:
@@ -76,192 +40,52 @@ class PointRun {
     const auto blocks = static_cast<std::size_t>(point_.blocks);
     return std::min(most, shape_.n * sizeof(T) / blocks + 32);
   }
-  Group group() const {
-    const std::size_t n = shape_.n - (point_.shrink_pe == world_.pe() && shape_.n > 0 ? 1 : 0);
-    return Group{channel_.tagged(tag_of_point(point_, n, sizeof(T))), world_.team()};
-  }
 
   template <class Op>
   void by_variant() {
-    const std::size_t n = shape_.n - (point_.shrink_pe == world_.pe() && shape_.n > 0 ? 1 : 0);
+    const std::size_t n = count();
     const std::string& variant = point_.variant;
     if (point_.algorithm == "all_reduce") {
       if (variant == "one_shot")
-        verify_and_time<Op>(AllReduceKernel<Variant::one_shot, T, Op>{group(), in_, out_, n});
+        this->template verify_and_time<Op>(
+            AllReduceKernel<Variant::one_shot, T, Op>{group(), in_, out_, n});
       if (variant == "one_shot_read")
-        verify_and_time<Op>(AllReduceKernel<Variant::one_shot_read, T, Op>{group(), in_, out_, n});
+        this->template verify_and_time<Op>(
+            AllReduceKernel<Variant::one_shot_read, T, Op>{group(), in_, out_, n});
       if (variant == "two_shot")
-        verify_and_time<Op>(AllReduceKernel<Variant::two_shot, T, Op>{group(), in_, out_, n});
+        this->template verify_and_time<Op>(
+            AllReduceKernel<Variant::two_shot, T, Op>{group(), in_, out_, n});
       if (variant == "ring")
-        verify_and_time<Op>(AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
+        this->template verify_and_time<Op>(
+            AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
       if (variant == "hierarchical")
-        verify_and_time<Op>(
-            HierarchicalAllReduceKernel<T, Op>{group(), in_, work_, out_, n, per_node()});
+        this->template verify_and_time<Op>(
+            HierarchicalAllReduceKernel<T, Op>{group(), in_, work_, out_, n, point_.per_node});
     } else if (point_.algorithm == "reduce_scatter") {
       if (variant == "direct")
-        verify_and_time<Op>(
+        this->template verify_and_time<Op>(
             ReduceScatterKernel<Variant::direct, T, Op>{group(), in_, work_, out_, n});
       if (variant == "ring")
-        verify_and_time<Op>(
+        this->template verify_and_time<Op>(
             ReduceScatterKernel<Variant::ring, T, Op>{group(), in_, work_, out_, n});
     } else if constexpr (std::is_same_v<Op, Sum>) {  // no operator: one instance is enough
       if (point_.algorithm == "all_gather") {
         if (variant == "direct")
-          verify_and_time<Op>(AllGatherKernel<Variant::direct, T>{group(), in_, out_, n});
+          this->template verify_and_time<Op>(
+              AllGatherKernel<Variant::direct, T>{group(), in_, out_, n});
         if (variant == "ring")
-          verify_and_time<Op>(AllGatherKernel<Variant::ring, T>{group(), in_, out_, n});
+          this->template verify_and_time<Op>(
+              AllGatherKernel<Variant::ring, T>{group(), in_, out_, n});
       } else if (point_.algorithm == "broadcast") {
         if (variant == "direct")
-          verify_and_time<Op>(
+          this->template verify_and_time<Op>(
               BroadcastKernel<Variant::direct, T>{group(), in_, out_, n, point_.root});
         if (variant == "two_shot")
-          verify_and_time<Op>(
+          this->template verify_and_time<Op>(
               BroadcastKernel<Variant::two_shot, T>{group(), in_, out_, n, point_.root});
       }
     }
   }
-
-  template <class Op, class Kernel>
-  void verify_and_time(const Kernel& kernel) {
-    for (int iteration = 0; iteration < point_.iterations; ++iteration) {
-      if (world_.moves_data()) prepare<Op>(iteration);
-      world_.barrier();  // inputs of every PE are written before any kernel of the iteration
-      const double begin_us = point_.time_verified ? world_.mark_us() : 0;
-      if (!(point_.skip_pe == world_.pe() && iteration == 0)) launch(kernel);
-      if (point_.time_verified) result_.time_us = world_.mark_us() - begin_us;
-      world_.synchronize();
-      if (world_.moves_data()) verify<Op>(iteration);
-      world_.barrier();  // and read before any is written again
-    }
-    if (point_.timed > 0) result_.time_us = time_us(world_, point_, [&] { launch(kernel); });
-  }
-
-  template <class Kernel>
-  void launch(const Kernel& kernel) {
-    LaunchConfig config;
-    config.name = point_.algorithm.c_str();
-    config.blocks = point_.blocks;
-    config.threads = point_.threads;
-    world_.launch(config, kernel);
-  }
-
-  template <class Op>
-  std::vector<T> pattern_of(int iteration, int pe) const {
-    const PatternKey key{point_.seed, iteration, point_.pes};
-    return point_.data == "random" ? random_pattern<T>(key, pe) : exact_pattern<T, Op>(key, pe);
-  }
-
-  bool needs_work() const {
-    return (point_.algorithm == "reduce_scatter" && point_.variant == "ring") ||
-           point_.variant == "hierarchical";
-  }
-  // The largest part of a node that divides all PEs: a node where they fill theirs.
-  int per_node() const { return std::gcd(point_.pes, point_.gpus_per_node); }
-
-  // Inputs of this iteration, and rubbish where the result will be and where work is done. In
-  // parts, so that many PEs of one process need little memory beside their windows.
-  template <class Op>
-  void prepare(int iteration) {
-    buffer_.resize(
-        std::max<std::size_t>(1, std::min(part_elements, std::max(shape_.in, shape_.out))));
-    std::memset(static_cast<void*>(buffer_.data()), 0xA5, buffer_.size() * sizeof(T));
-    for_parts(shape_.out, [&](std::size_t first, std::size_t n) {
-      world_.write(out_.at(first), buffer_.data(), n);
-    });
-    if (needs_work()) {
-      for_parts(shape_.in, [&](std::size_t first, std::size_t n) {
-        world_.write(work_.at(first), buffer_.data(), n);
-      });
-    }
-    const std::vector<T> pattern = pattern_of<Op>(iteration, world_.pe());
-    for_parts(shape_.in, [&](std::size_t first, std::size_t n) {
-      fill(buffer_.data(), n, pattern, first);
-      world_.write(in_.at(first), buffer_.data(), n);
-    });
-  }
-
-  template <class F>
-  static void for_parts(std::size_t elements, F f) {
-    for (std::size_t first = 0; first < elements; first += part_elements) {
-      f(first, std::min(part_elements, elements - first));
-    }
-  }
-
-  // Which pattern this PE's output must show: element i is patterns[i / row][(i % row + shift) %
-  // period].
-  struct Wanted {
-    std::vector<std::vector<T>> patterns;
-    std::size_t row = 1;
-    std::size_t shift = 0;
-  };
-
-  template <class Op>
-  Wanted wanted(int iteration) const {
-    Wanted all;
-    all.row = std::max<std::size_t>(shape_.n, 1);
-    if (point_.algorithm == "broadcast") {
-      all.patterns = {pattern_of<Op>(iteration, point_.root)};
-      return all;
-    }
-    for (int pe = 0; pe < point_.pes; ++pe) all.patterns.push_back(pattern_of<Op>(iteration, pe));
-    if (point_.algorithm == "all_gather") return all;
-    all.patterns = {reduced(all.patterns, Op{})};
-    if (point_.algorithm == "reduce_scatter")
-      all.shift = static_cast<std::size_t>(world_.pe()) * shape_.n;
-    return all;
-  }
-
-  bool rounds_once() const { return point_.variant != "ring" && point_.variant != "hierarchical"; }
-
-  template <class Op>
-  void verify(int iteration) {
-    // Rings, and levels, round at each hop: with random floats their result is compared by hash
-    // alone.
-    const bool narrow_float = std::is_floating_point_v<Accumulator<T>>;
-    const bool exact = point_.data == "exact" || rounds_once() || !narrow_float;
-    const Wanted all = exact ? wanted<Op>(iteration) : Wanted{};
-    Hash hash;
-    for_parts(shape_.out, [&](std::size_t first, std::size_t n) {
-      world_.read(buffer_.data(), out_.at(first), n);
-      if (exact) compare(all, first, n);
-      hash.add(buffer_.data(), n * sizeof(T));
-    });
-    result_.hash = hash.value();
-  }
-
-  // buffer_[0, n) is the output from element `first` on.
-  void compare(const Wanted& all, std::size_t first, std::size_t n) {
-    for (std::size_t done = 0; done < n;) {
-      const std::size_t index = first + done;
-      const std::vector<T>& pattern = all.patterns[index / all.row];
-      const std::size_t column = index % all.row;
-      const std::size_t at = (column + all.shift) % pattern_period;
-      const std::size_t run = std::min({pattern_period - at, n - done, all.row - column});
-      const T* got = buffer_.data() + done;
-      if (std::memcmp(got, pattern.data() + at, run * sizeof(T)) != 0) {
-        for (std::size_t i = 0; i < run; ++i) mismatch(index + i, got[i], pattern[at + i]);
-      }
-      done += run;
-    }
-  }
-
-  void mismatch(std::size_t index, T got, T wanted) {
-    if (std::memcmp(&got, &wanted, sizeof(T)) == 0) return;
-    if (result_.wrong++ != 0) return;
-    char text[160];
-    std::snprintf(text, sizeof(text), "PE %d element %zu is %g, expected %g", world_.pe(), index,
-                  static_cast<double>(widen(got)), static_cast<double>(widen(wanted)));
-    result_.first_wrong = text;
-  }
-
-  static constexpr std::size_t part_elements = std::size_t{1} << 20;
-  W& world_;
-  const Point point_;
-  const Shape shape_;
-  Window<T> in_, out_, work_;
-  Channel channel_;
-  std::vector<T> buffer_;
-  PointResult result_;
 };
 
 template <World W, class T>

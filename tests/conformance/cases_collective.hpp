@@ -84,7 +84,7 @@ class Collectives {
     broadcast<Variant::two_shot>(team, n, blocks);
   }
 
- private:
+ protected:
   static std::size_t ranks(const Team& team) { return static_cast<std::size_t>(team.size()); }
   static LaunchConfig config(const char* name, int blocks) { return launch_of(name, blocks); }
   Group group(const Team& team, std::size_t n, int blocks) const {

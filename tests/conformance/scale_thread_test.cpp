@@ -1,0 +1,4 @@
+#include "tests/conformance/cases_scale.hpp"
+#include "tests/conformance/stamp_thread.hpp"
+
+SYM_STAMP_THREAD(Scale, sym::conformance::scale_cases)
