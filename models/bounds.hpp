@@ -147,8 +147,8 @@ inline Bound reduce_scatter_bound(const Machine& machine, int pes, double bytes)
   return detail::share_bound(machine, pes, bytes);
 }
 
-// (P-1)/P B into each PE; into a node of g PEs what each of them lacks from other nodes, g (P-g)/P
-// B: the most where a node is half of all, and full nodes have the most of those that there are.
+// (P-1)/P B into each PE; into a full node of g PEs what each of them lacks, g (P-g)/P B, and into
+// no other node more.
 inline Bound all_to_all_bound(const Machine& machine, int pes, double bytes) {
   const int node = std::min(pes, machine.gpus_per_node);
   const double node_bytes = bytes * node * (pes - node) / pes;

@@ -57,12 +57,15 @@ inline double all_reduce_us(const Machine& machine, const std::string& variant, 
 }
 
 // The variant that `auto` means. Across nodes it is one whose traffic between nodes does not grow
-// with their number: in two levels where PEs fill the nodes, else the ring.
+// with their number: in two levels where PEs fill the nodes, else the ring. On the rails halving
+// and doubling sends what the ring sends, in fewer steps, where the nodes are a power of two.
 inline std::string choose_variant(const Machine& machine, const std::string& algorithm, int pes,
                                   double bytes) {
   const bool one_node = pes <= machine.gpus_per_node;
   if (algorithm == "all_reduce") {
-    if (!one_node) return pes % machine.gpus_per_node == 0 ? "hierarchical" : "ring";
+    const int nodes = pes / machine.gpus_per_node;
+    if (!one_node && pes % machine.gpus_per_node != 0) return "ring";
+    if (!one_node) return (nodes & (nodes - 1)) == 0 ? "hierarchical_hd" : "hierarchical";
     std::string best = "one_shot";
     for (const std::string variant : {"one_shot_read", "two_shot", "ring"}) {
       if (all_reduce_us(machine, variant, pes, bytes) < all_reduce_us(machine, best, pes, bytes))
@@ -77,7 +80,9 @@ inline std::string choose_variant(const Machine& machine, const std::string& alg
     const double two_shot = barrier_us(machine) + 2.0 * (pes - 1) / pes * bytes * per_byte_us;
     return two_shot < direct ? "two_shot" : "direct";
   }
-  return one_node ? "direct" : "ring";
+  const bool in_levels = !one_node && pes % machine.gpus_per_node == 0;
+  if (algorithm == "all_to_all") return in_levels ? "two_hop" : "direct";
+  return one_node ? "direct" : in_levels ? "hierarchical" : "ring";
 }
 
 }  // namespace sym::models

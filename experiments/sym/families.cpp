@@ -89,7 +89,7 @@ std::vector<Point> collective_points(const Planning& planning) {
                                  options.per_node, planning.pes));
   }
   const bool modelled = name == "all_reduce" || name == "all_gather" || name == "reduce_scatter" ||
-                        name == "broadcast";
+                        name == "broadcast" || name == "all_to_all";
   const auto completed = [&](Point point) {
     point.op = planning.algorithm.has_op ? options.op : "sum";
     point.data = options.data;
@@ -106,10 +106,12 @@ std::vector<Point> collective_points(const Planning& planning) {
       points.push_back(completed(nccl_point(planning, bytes)));
       continue;
     }
-    const std::string chosen = modelled
-                                   ? models::choose_variant(planning.machine, name, planning.pes,
-                                                            static_cast<double>(bytes))
-                                   : planning.algorithm.variants.front();
+    std::string chosen = modelled ? models::choose_variant(planning.machine, name, planning.pes,
+                                                           static_cast<double>(bytes))
+                                  : planning.algorithm.variants.front();
+    // The next best was compiled for every type.
+    if (!has_dtype(planning.algorithm, chosen, options.dtype))
+      chosen = chosen == "hierarchical_hd" ? "hierarchical" : "ring";
     for (const std::string& variant : planning.variants(chosen))
       points.push_back(completed(planning.point(variant, bytes)));
   }

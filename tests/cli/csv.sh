@@ -19,10 +19,10 @@ try 0 "$SYM" run all_reduce --backend thread --sizes 1K,4K --variant two_shot --
 [ "$(csv hash a.csv)" = "$(csv hash b.csv)" ] || fail "hashes of sim and check differ"
 [ "$(csv hash c.csv)" = "$(csv hash b.csv)" ] || fail "hashes of thread and check differ"
 # The golden bits, as the command prints them.
-while read -r variant pes hash; do
+while read -r variant pes hash per_node; do
   [ "${variant:0:1}" = "#" ] && continue
-  try 0 "$SYM" run all_reduce --data random --seed 7 --iterations 1 --bytes 20014 --dtype bf16 --pes "$pes" \
-    --variant "$variant" --backend check
+  try 0 "$SYM" run all_reduce --data random --seed 7 --iterations 1 --bytes 20014 --dtype bf16 --blocks 3 --pes "$pes" \
+    --per-node "${per_node:-1}" --variant "$variant" --backend check
   says "hash $hash"
 done <"$SYM_SOURCE_DIR/tests/golden/bits.txt"
 

@@ -54,6 +54,7 @@ TEST(Bounds, OneNode) {
   expect_bound(all_gather_bound(machine, 4, bytes), 30, "port");
   expect_bound(reduce_scatter_bound(machine, 4, bytes), 30, "port");
   expect_bound(broadcast_bound(machine, 4, bytes), 20, "port");
+  expect_bound(collective_bound("all_to_all", machine, 4, bytes), 30, "port");
   expect_bound(all_reduce_bound(machine, 4, 8), 1, "latency");
   expect_bound(all_reduce_bound(machine, 1, bytes), 0.5, "launch");
 }
@@ -64,7 +65,9 @@ TEST(Bounds, AcrossNodesTheNicsBind) {
   expect_bound(all_reduce_bound(machine, 8, bytes), 100, "nic");
   expect_bound(all_gather_bound(machine, 8, bytes), 50, "nic");
   expect_bound(broadcast_bound(machine, 8, bytes), 100, "nic");
-  expect_bound(all_gather_bound(machine, 5, bytes), 80, "nic");  // the lone PE's node lacks 4/5
+  expect_bound(all_to_all_bound(machine, 8, bytes), 200, "nic");  // 4 PEs lack half of it each
+  expect_bound(all_to_all_bound(machine, 5, bytes), 80, "nic");   // 4 lack a fifth; one 4/5
+  expect_bound(all_gather_bound(machine, 5, bytes), 80, "nic");   // the lone PE's node lacks 4/5
   expect_bound(all_reduce_bound(machine, 8, 8), 4, "latency");
   Machine wide = machine;
   wide.numbers.at("nic_gbps").value = 1000;
