@@ -4,6 +4,7 @@
 // SYM_FN  code that calls verbs of a block. Under nvcc it is device code only, because a `.cu` file
 //         stamps GPU instances and `.cpp` files stamp host ones (never both in one translation
 //         unit).
+// SYM_ON_HOST(code)  of a function for both: what its host side does besides. Kernels cannot throw.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -12,6 +13,12 @@
 #else
 #define SYM_HD
 #define SYM_FN
+#endif
+
+#if defined(__CUDA_ARCH__)
+#define SYM_ON_HOST(...)
+#else
+#define SYM_ON_HOST(...) __VA_ARGS__
 #endif
 
 namespace sym {

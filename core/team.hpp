@@ -80,19 +80,14 @@ class Team {
   }
 
  private:
-  // A team of nobody would make waits for it end at once. Kernels cannot throw.
+  // A wait for a team of nobody would be over at once.
   SYM_HD static constexpr void require_members([[maybe_unused]] int size) {
-#if !defined(__CUDA_ARCH__)
-    if (size < 1) {
-      throw UsageError("a team of " + std::to_string(size) + " PEs: at least one member is needed");
-    }
-#endif
+    SYM_ON_HOST(if (size < 1) throw UsageError("a team of " + std::to_string(size) +
+                                               " PEs: at least one member is needed"));
   }
   SYM_HD static constexpr void require_stride([[maybe_unused]] int stride) {
-#if !defined(__CUDA_ARCH__)
-    if (stride < 1)
-      throw UsageError("a team with stride " + std::to_string(stride) + ": at least 1 is needed");
-#endif
+    SYM_ON_HOST(if (stride < 1) throw UsageError("a team with stride " + std::to_string(stride) +
+                                                 ": at least 1 is needed"));
   }
 
   int rank_ = 0;
