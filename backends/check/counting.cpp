@@ -7,6 +7,7 @@
 namespace sym::check {
 
 bool brings(const ReleaseNote& later, const ReleaseNote& earlier) {
+  if (!earlier.releases || !later.releases) return !earlier.releases;
   const bool known = later.agent == earlier.agent
                          ? later.tick >= earlier.tick
                          : later.clock->tick(earlier.agent) >= earlier.tick;
@@ -19,6 +20,7 @@ bool brings(const ReleaseNote& later, const ReleaseNote& earlier) {
 }
 
 void take(Clock& clock, const ReleaseNote& release) {
+  if (!release.releases) return;
   // Who knows of the release's tick knows what its agent knew then.
   if (clock.tick(release.agent) < release.tick) {
     clock.join(*release.clock);
@@ -115,6 +117,7 @@ Counted::Taken Counted::waited(Clock& clock, const Wait& wait, const Foresight& 
   const std::vector<Signal>& later = foresight.of({wait.agent, wait.ordinal});
   Taken taken;
   std::uint64_t counted = dropped_ + items_.size();
+  std::uint64_t certain = 0;
   if (has_come(dropped_total_, wait.value, wait.shift)) {
     counted = 0;  // whoever waits now knows it
     taken.nothing_new = true;
@@ -127,12 +130,15 @@ Counted::Taken Counted::waited(Clock& clock, const Wait& wait, const Foresight& 
         items_[i].taker = wait.agent;
         items_[i].taken = wait.tick;
       }
-      counted = dropped_ + at + 1;
+      certain = counted = dropped_ + at + 1;
     }
   } else {
     taken = take_some(clock, wait, later);
+    if (taken.unknown.empty() && !taken.nothing_new) certain = counted;
   }
-  waits_of(wait.agent).push_back({wait.ordinal, wait.tick, counted});
+  std::vector<Past>& waits = waits_of(wait.agent);
+  if (!waits.empty()) certain = std::max(certain, waits.back().certain);
+  waits.push_back({wait.ordinal, wait.tick, counted, certain});
   if (wait.consume && chain_ && counted > 0) drop(counted);
   return taken;
 }
@@ -152,7 +158,7 @@ Counted::Taken Counted::take_some(Clock& clock, const Wait& wait,
     if (is_known(item, wait.agent, clock)) {
       known = need.sets ? later_of(known, amount) : known + amount;
     } else {
-      sum += amount;
+      sum += most_of(amount);
       open.push_back(&item);
       own.push_back(&item);
     }
@@ -162,7 +168,7 @@ Counted::Taken Counted::take_some(Clock& clock, const Wait& wait,
       return other.signal->agent == item.signal->agent && other.signal->order == item.signal->order;
     });
     if (here) continue;
-    sum += item.signal->amount;
+    sum += most_of(item.signal->amount);
     open.push_back(&item);
   }
   if (open.empty() || has_come(known, wait.value, wait.shift)) return {{}, true};
@@ -170,6 +176,7 @@ Counted::Taken Counted::take_some(Clock& clock, const Wait& wait,
   if (!need.sets && sum <= need.value) {  // all of them have come
     for (Item* item : own) {
       take(clock, *item->signal);
+      if (!item->signal->releases) continue;  // who knows of its agent knows of it
       item->taker = wait.agent;
       item->taken = wait.tick;
     }
@@ -198,6 +205,7 @@ void Counted::drop(std::uint64_t upto) {
     if (!of_one || !must_precede(first, *items_.back().signal)) break;
     dropped_agent_ = first.signal->agent;
     dropped_total_ = first.total;
+    last_dropped_ = first.signal;
     ++dropped_;
     ++gone;
   }
@@ -210,12 +218,16 @@ void Counted::settle() {
   dropped_agent_ = -1;
   items_.clear();
   waiters_.clear();
+  look_ = {};
+  looks_.clear();
+  last_dropped_ = nullptr;
   chain_ = true;
 }
 
 std::size_t Counted::bytes() const {
   std::size_t all = items_.size() * (sizeof(Item) + sizeof(ReleaseNote));
   for (const auto& [agent, waits] : waiters_) all += waits.capacity() * sizeof(Past);
+  all += looks_.capacity() * sizeof(Look);
   return all;
 }
 

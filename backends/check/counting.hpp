@@ -35,8 +35,12 @@ struct ReleaseNote : fiber::Note {
   std::uint64_t order = 0;  // among the issuer's transfers
   std::uint64_t amount = 0;
   bool sets = false;
+  bool releases = true;  // false: a fetch_add on the word, which counts and brings nothing
   Site site;
   int pe = 0, launch = 0;
+  fiber::Verb verb = fiber::Verb::signal;
+  const fiber::Agent* by = nullptr;
+  const char* launch_name = "";
 };
 using Signal = std::shared_ptr<const ReleaseNote>;
 
@@ -77,8 +81,31 @@ struct Need {
   int shift = 0;
   bool sets = false;
 };
+// What a signal adds at most to what a wait counts: a fetch_add of a negative number takes away,
+// and a wait that does not know of it must not count on that.
+inline std::uint64_t most_of(std::uint64_t amount) {
+  return static_cast<std::int64_t>(amount) < 0 ? 0 : amount;
+}
 // Adds to `clock` what every set of items that fulfils the need gives. They are in issue order.
 void take_guaranteed(Clock& clock, const std::vector<const Item*>& items, const Need& need);
+
+// Somebody who touches a word as data: what was before that, for it.
+struct Toucher {
+  AgentId agent = 0;
+  const Clock& clock;
+  std::uint64_t tick = 0;    // its own waits up to this one are before
+  int to_pe = -1;            // of a transfer that fences order: its target ...
+  std::uint64_t fenced = 0;  // ... and how many of its issuer's to there are before
+};
+// A wait or test that has looked at a word.
+struct Look {
+  const fiber::Agent* agent = nullptr;
+  std::uint64_t tick = 0;
+  fiber::Verb verb = fiber::Verb::wait_until;
+  Site site;
+  int launch = 0;
+  const char* launch_name = "";
+};
 
 // The signals and waits of one word.
 class Counted : public fiber::Note {
@@ -103,6 +130,17 @@ class Counted : public fiber::Note {
   };
   // A wait is over. Adds to `clock` what it acquires.
   Taken waited(Clock& clock, const Wait& wait, const Foresight& foresight);
+  // A fetch_add, which has been done when it is told. Brings nothing to whoever counts it.
+  bool added(const Signal& add, std::uint64_t tick, Foresight& foresight);
+  // The latest look of each agent is kept.
+  void looked(const Look& look);
+  // What has been delivered or has looked, and is not known to be before the touch. `pending`: the
+  // signals that have not been delivered.
+  std::vector<Signal> not_before(const Toucher& touch,
+                                 const std::vector<fiber::Transfer*>& pending) const;
+  std::vector<Look> looks_not_before(const Toucher& touch) const;
+  // The touch has written `value`: counting begins anew, with what is not before it.
+  void restart(std::uint64_t value, const Toucher& touch);
   // The latest signal, if one has been issued since settle(); else null.
   const Item* last() const { return items_.empty() ? nullptr : &items_.back(); }
   // Everything so far happens before everything from now on.
@@ -114,7 +152,9 @@ class Counted : public fiber::Note {
     std::uint64_t ordinal = 0;
     std::uint64_t tick = 0;
     std::uint64_t counted = 0;  // the signals up to this one may have been acquired
+    std::uint64_t certain = 0;  // ... and those up to this one had come, whatever happened
   };
+  bool is_before(const ReleaseNote& signal, std::uint64_t number, const Toucher& touch) const;
   bool alters(const ReleaseNote& signal, const Past& wait) const;
   void drop(std::uint64_t upto);
   std::size_t first_reaching(const Wait& wait) const;
@@ -132,6 +172,9 @@ class Counted : public fiber::Note {
   std::uint64_t dropped_total_;  // ... and the word's value by them
   bool chain_ = true;            // each is delivered before the next
   std::vector<Waiter> waiters_;  // few
+  Look look_;                    // of the first waiter; most words have no other
+  std::vector<Look> looks_;      // of the others
+  Signal last_dropped_;          // null since settle()
 };
 
 }  // namespace sym::check

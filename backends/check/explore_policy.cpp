@@ -136,7 +136,7 @@ void ExplorePolicy::move(Engine& engine, const Possible& possible) {
     return;
   }
   const fiber::WordId id = transfer.word_id;
-  const std::uint64_t before = transfer.word->value;
+  const std::uint64_t before = transfer.word->value();
   engine.deliver(transfer);  // it is gone then
   recorder_.arrived(id, before);
 }

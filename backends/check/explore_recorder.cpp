@@ -68,7 +68,7 @@ void Recorder::delivered(const Transfer& transfer) {
 void Recorder::arrived(const fiber::WordId& id, std::uint64_t before) {
   touched.touches.push_back(
       {Touch::Kind::word, true, id.pe, id.space, id.index, id.index + 1, before, 0});
-  arrivals_[{id.pe, id.space, id.index}].push_back({event_, engine_->word(id).value});
+  arrivals_[{id.pe, id.space, id.index}].push_back({event_, engine_->word(id).value()});
 }
 
 void Recorder::access(Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) {
@@ -121,19 +121,29 @@ void Recorder::completed(Agent& agent) {
   }
 }
 
-void Recorder::word_read(Agent& agent, const fiber::WordId& id, std::uint64_t need, int shift,
+void Recorder::word_written(Agent& agent, const Transfer* transfer, fiber::Word& word,
+                            std::uint64_t before, bool added) {
+  RaceDetector::word_written(agent, transfer, word, before, added);
+  arrived(word.history.id, before);
+}
+
+void Recorder::word_read(Agent& agent, fiber::Word& word, std::uint64_t need, int shift,
                          bool counted) {
-  RaceDetector::word_read(agent, id, need, shift, counted);
+  RaceDetector::word_read(agent, word, need, shift, counted);
+  const fiber::WordId& id = word.history.id;
   if (!counted) {
     touched.touches.push_back(
         {Touch::Kind::word, false, id.pe, id.space, id.index, id.index + 1, need, shift});
     return;
   }
   // A word of one producer, of which the agent takes what it waited for and no more. It does not
-  // look at what has come since, so the order of the two is nothing to anybody.
+  // look at what has come since, so the order of the two is nothing to anybody. Of other verbs that
+  // write the word it is.
+  touched.touches.push_back(
+      {Touch::Kind::taken, false, id.pe, id.space, id.index, id.index + 1, 0, 0});
   for (const Arrival& arrival : arrivals_[{id.pe, id.space, id.index}]) {
     after.push_back(arrival.event);
-    if (engine_->word(id).reaches(arrival.value, need, shift)) return;
+    if (word.reaches(arrival.value, need, shift)) return;
   }
 }
 

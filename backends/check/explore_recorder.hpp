@@ -22,7 +22,8 @@ class Recorder : public RaceDetector {
   void end();
   // The transfer, which is whole now, was delivered by this event.
   void delivered(const fiber::Transfer& transfer);
-  // A signal has arrived, in this event, and has found `before`.
+  // A signal has arrived, in this event, or something else has written the word, which held
+  // `before`.
   void arrived(const fiber::WordId& id, std::uint64_t before);
   // This event has let the agent go on.
   void woken(const fiber::Agent& agent);
@@ -39,8 +40,10 @@ class Recorder : public RaceDetector {
   std::shared_ptr<const fiber::Note> release(fiber::Agent& agent) override;
   void acquire(fiber::Agent& agent, const std::shared_ptr<const fiber::Note>& note) override;
   void completed(fiber::Agent& agent) override;
-  void word_read(fiber::Agent& agent, const fiber::WordId& id, std::uint64_t need, int shift,
+  void word_read(fiber::Agent& agent, fiber::Word& word, std::uint64_t need, int shift,
                  bool counted) override;
+  void word_written(fiber::Agent& agent, const fiber::Transfer* transfer, fiber::Word& word,
+                    std::uint64_t before, bool added) override;
   void control(fiber::Agent& agent, const fiber::Bytes& bytes, bool write) override;
 
  private:

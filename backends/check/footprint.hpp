@@ -12,7 +12,8 @@
 namespace sym::check {
 
 struct Touch {
-  enum class Kind : std::uint8_t { memory, local, word, control };
+  // taken: a word of which the agent has taken the signal that it waited for, whatever came after.
+  enum class Kind : std::uint8_t { memory, local, word, taken, control };
   Kind kind = Kind::memory;
   bool write = false;
   int pe = 0;
@@ -23,8 +24,16 @@ struct Touch {
   int shift = 0;
 
   bool meets(const Touch& other) const {
-    return kind == other.kind && pe == other.pe && space == other.space && begin < other.end &&
-           other.begin < end;
+    if (pe != other.pe || space != other.space) return false;
+    if (is_word() && other.kind == Kind::memory) return other.lies_on(*this);
+    if (kind == Kind::memory && other.is_word()) return lies_on(other);
+    return kind == other.kind && begin < other.end && other.begin < end;
+  }
+  bool is_word() const { return kind == Kind::word || kind == Kind::taken; }
+  // Memory: whether it has bytes of the words.
+  bool lies_on(const Touch& words) const {
+    constexpr std::size_t size = sizeof(std::uint64_t);
+    return begin < words.end * size && words.begin * size < end;
   }
 };
 

@@ -53,7 +53,7 @@ class Deliveries {
       if (gone[i]) continue;
       const std::uint64_t amount = items_[i]->signal->amount;
       if (need_.sets && has_come(amount, need_.value, need_.shift)) return true;
-      sum += amount;
+      sum += most_of(amount);
     }
     return !need_.sets && sum >= need_.value;
   }

@@ -177,7 +177,7 @@ void OrderGraph::issued(fiber::Transfer& transfer) {
     const Node signal = node({{mine.start, releases}, {fenced, releases}, {payload, releases}});
     if (transfer.word->note == nullptr) {
       auto made = std::make_unique<WordNodes>();
-      made->first = transfer.word->value;
+      made->first = transfer.word->value();
       transfer.word->note = std::move(made);
     }
     auto& word = static_cast<WordNodes&>(*transfer.word->note);

@@ -26,7 +26,8 @@ struct TransferNote : fiber::Note {
   AccessRef read, write;
 };
 
-// Whether `x` is complete for somebody whose clock is `clock`, beside what it did itself.
+}  // namespace
+
 bool known(const Access& x, const Clock& clock) {
   if (x.order == 0) return x.tick <= clock.tick(x.agent);
   if (x.order <= clock.quiet(x.agent)) return true;
@@ -35,8 +36,6 @@ bool known(const Access& x, const Clock& clock) {
   return completed != nullptr && completed->covers(x.pe_order);
 }
 
-// Whether one block's lanes do both in program order, each its own part, though no sync lies
-// between.
 bool lane_by_lane(const Access& a, const Access& b) {
   return a.bytes.begin == b.bytes.begin && a.bytes.size == b.bytes.size &&
          a.bytes.element == b.bytes.element && a.piece == b.piece;
@@ -65,8 +64,6 @@ Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write
   return access;
 }
 
-}  // namespace
-
 void RaceDetector::agent_made(fiber::Agent& agent) {
   agent.note = std::make_unique<AgentNote>();
   const fiber::Mutation* mutation = engine_ == nullptr ? nullptr : engine_->mutation();
@@ -90,6 +87,7 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
   access->lane_epoch = mine.lane_epoch;
   access->atomic = atomic;
   if (!write && bytes.space == fiber::Bytes::scratch_space) check_written(agent, *access);
+  touch_words(*access, toucher_of(agent));
   const auto ordered = [&](const Access& earlier) {
     if (earlier.agent == agent.id && earlier.order == 0) {
       return earlier.lane_epoch < mine.lane_epoch || lane_by_lane(earlier, *access);
@@ -179,15 +177,23 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
   note->site = transfer.step.site;
   note->pe = agent.pe;
   note->launch = agent.launch;
+  note->verb = transfer.step.verb;
+  note->by = &agent;
+  note->launch_name = agent.launch_name;
   transfer.note = note;
   if (transfer.word->note == nullptr) {
-    auto made = std::make_unique<Counted>(transfer.word->value);
+    auto made = std::make_unique<Counted>(transfer.word->value());
     counted_.push_back(made.get());
     transfer.word->note = std::move(made);
   }
   Counted& counted = static_cast<Counted&>(*transfer.word->note);
   if (transfer.step.verb == fiber::Verb::post) check_post(agent, transfer, counted);
   look_again_ |= counted.issued(note, foresight_);
+}
+
+Toucher RaceDetector::toucher_of(const fiber::Transfer& transfer) {
+  const auto& note = static_cast<const TransferNote&>(*transfer.note);
+  return {transfer.issuer->id, *note.clock, note.tick, note.write->to_pe, note.fenced};
 }
 
 void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes,
@@ -219,6 +225,7 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
       report_race(earlier, *access, bytes);
     }
   });
+  touch_words(*access, toucher_of(transfer));
 }
 
 void RaceDetector::source_read(fiber::Transfer& transfer, const fiber::Bytes& bytes) {
@@ -279,6 +286,7 @@ void RaceDetector::completed(fiber::Agent& agent) {
 void RaceDetector::settled() {
   most_bytes_ = std::max(most_bytes_, bytes());
   shadow_.clear();
+  std::fill(data_.begin(), data_.end(), 0);
   for (Counted* counted : counted_) counted->settle();
 }
 

@@ -38,6 +38,11 @@ class RaceDetector : public fiber::Observer {
   void fenced(fiber::Agent& agent, int pe) override;
   void completed(fiber::Agent& agent) override;
   void settled() override;
+  void signalled(fiber::Transfer& transfer) override;
+  void word_read(fiber::Agent& agent, fiber::Word& word, std::uint64_t need, int shift,
+                 bool counted) override;
+  void word_written(fiber::Agent& agent, const fiber::Transfer* transfer, fiber::Word& word,
+                    std::uint64_t before, bool added) override;
   // What a block has sent and seen is counted in plain memory, a word for each row and peer: two
   // blocks that use one row must be ordered. That a channel is busy is said by its own finding.
   void control(fiber::Agent& agent, const fiber::Bytes& bytes, bool write) override;
@@ -54,6 +59,10 @@ class RaceDetector : public fiber::Observer {
   void check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
                   const Counted& counted);
   void check_written(const fiber::Agent& agent, const Access& access);
+  bool is_data(int space) const;
+  void touch_words(const Access& access, const Toucher& touch);
+  static Toucher toucher_of(const fiber::Agent& agent);
+  static Toucher toucher_of(const fiber::Transfer& transfer);
   void transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes, bool write);
   void report_race(const Access& earlier, const Access& later, const fiber::Bytes& where);
   void report_missing_sync(const Access& earlier, const Access& later);
@@ -67,6 +76,7 @@ class RaceDetector : public fiber::Observer {
   Shadow shadow_;
   Clock::Pool pool_;
   std::vector<Counted*> counted_;   // those of all words
+  std::vector<char> data_;          // by space: touched as data since settled()
   std::set<std::string> reported_;  // one finding for each pair of op sites
   std::size_t accesses_ = 0;
   std::size_t most_bytes_ = 0;

@@ -29,6 +29,7 @@ struct AgentNote : fiber::Note {
   std::uint64_t released = 0;  // the last tick that others may know
   std::uint64_t lane_epoch = 1;
   std::uint64_t waits = 0;
+  std::uint64_t adds = 0;               // fetch_adds to words
   std::map<int, std::uint64_t> fenced;  // PE -> own transfers so far, at the last fence
   WeakWait weak;
   std::shared_ptr<const Clock> shared;
@@ -66,5 +67,13 @@ struct AgentNote : fiber::Note {
 inline AgentNote& note_of(const fiber::Agent& agent) {
   return static_cast<AgentNote&>(*agent.note);
 }
+
+// Whether `x` is complete for somebody whose clock is `clock`, beside what it did itself.
+bool known(const Access& x, const Clock& clock);
+// Whether one block's lanes do both in program order, each its own part, though no sync lies
+// between.
+bool lane_by_lane(const Access& a, const Access& b);
+// What the agent's step does to the bytes.
+Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write);
 
 }  // namespace sym::check

@@ -153,9 +153,21 @@ Why between_queues(const Access& earlier, const Access& later) {
   return {why, "record() a mark behind the first, and let the second queue call after() with it"};
 }
 
+// One of the two signals a word, or waits for it; the other takes it for data.
+Why word_as_data(const Access& earlier, const Access& later) {
+  const Access& data = earlier.of_word ? later : earlier;
+  const Access& counts = earlier.of_word ? earlier : later;
+  return {"the " + verb_of(data) +
+              " touches a word of a signal table as data, and nothing orders it and the " +
+              verb_of(counts),
+          "write or read such a word when all of its signals have been waited for, with a barrier "
+          "before the next ones; between them only signal, wait_until, test and fetch_add may"};
+}
+
 }  // namespace
 
 Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak) {
+  if (earlier.of_word != later.of_word) return word_as_data(earlier, later);
   if (pieces_apart(earlier, later)) {
     return {"two pieces of one warps() touch the same memory and are unordered",
             "let each piece write only what no other touches"};

@@ -26,7 +26,8 @@ struct Access {
   std::uint64_t pe_order = 0;
   bool write = false;
   bool atomic = false;
-  fiber::Bytes bytes;  // the whole range that the verb named
+  bool of_word = false;  // a signal, wait or test
+  fiber::Bytes bytes;    // the whole range that the verb named
   fiber::Verb verb = fiber::Verb::host;
   Site site;
   int pe = 0;
@@ -58,6 +59,9 @@ class Shadow {
   template <class Ordered, class Conflict>
   void record(const fiber::Bytes& bytes, const AccessRef& access, const Ordered& ordered,
               const Conflict& conflict);
+  // Calls `seen` for each access of one of the bytes.
+  template <class Seen>
+  void visit(const fiber::Bytes& bytes, const Seen& seen) const;
   // Whether every byte has been written in the launch.
   bool written(const fiber::Bytes& bytes, int launch) const;
   void clear() { spaces_.clear(); }
@@ -82,6 +86,19 @@ class Shadow {
   }
   std::unordered_map<std::uint64_t, Ranges> spaces_;
 };
+
+template <class Seen>
+void Shadow::visit(const fiber::Bytes& bytes, const Seen& seen) const {
+  const auto space = spaces_.find(key(bytes.pe, bytes.space));
+  if (space == spaces_.end()) return;
+  auto cell = space->second.upper_bound(bytes.begin);
+  if (cell != space->second.begin()) --cell;
+  for (; cell != space->second.end() && cell->first < bytes.end(); ++cell) {
+    if (cell->second.end <= bytes.begin) continue;
+    if (cell->second.write != nullptr) seen(*cell->second.write);
+    for (const AccessRef& one : cell->second.since) seen(*one);
+  }
+}
 
 template <class Ordered, class Conflict>
 void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access, const Ordered& ordered,

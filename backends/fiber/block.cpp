@@ -111,7 +111,7 @@ bool FiberBlock::wait_until(const Signals& signals, std::size_t slot, const Team
 // True, and reported, if a tagged word shows the epoch that was waited for with another tag.
 bool FiberBlock::mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag) {
   for (const Engine::Want& want : wants) {
-    const std::uint64_t seen = engine_.word(want.id).value;
+    const std::uint64_t seen = want.word->value();
     if (!shows(seen, want.value) || tag_of(seen) == tag) continue;
     agent_.failed = true;
     engine_.stop({"mismatch", "MISMATCH PE " + std::to_string(want.id.lane) +
@@ -130,9 +130,10 @@ std::uint64_t FiberBlock::wait_until(const Signals& signals, std::size_t slot, s
   check_slot(signals, slot);
   const WordId id = word_id(signals, slot, 0, agent_.pe);
   engine_.will_sync();
-  engine_.wait({{id, value, 0, false}});
+  std::vector<Engine::Want> wants{{id, value, 0, false}};
+  engine_.wait(wants);
   engine_.synced();
-  return engine_.word(id).value;
+  return wants.front().word->value();
 }
 
 std::uint64_t FiberBlock::test(const Signals& signals, std::size_t slot, Site site) {

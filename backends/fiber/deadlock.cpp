@@ -138,14 +138,16 @@ std::string Deadlock::text(const Agent& agent, const Need& need) const {
          << " times, this is take " << need.word->takes + 1;
   } else {
     if (history.id.lane >= 0) text << " lane " << history.id.lane;
-    text << ": expected " << need.wait.target << ", seen " << (need.word->value >> need.wait.shift)
-         << "; "
+    text << ": expected " << need.wait.target << ", seen "
+         << (need.word->value() >> need.wait.shift) << "; "
          << (history.id.lane >= 0 ? "missing: PE " + std::to_string(history.id.lane)
                                   : "no signal is on its way");
   }
   if (!history.updates.empty()) {
     const Touch& last = history.updates.back();
     text << "; last written by " << who(last) << " to " << (last.value >> need.wait.shift);
+  } else if (history.reset.agent >= 0) {
+    text << "; set by " << who(history.reset) << " to " << (history.reset.value >> need.wait.shift);
   }
   if (need.verdict != Verdict::behind) {
     text << "\n        " << to_string(need.verdict) << ": " << need.why;

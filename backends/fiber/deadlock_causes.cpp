@@ -42,7 +42,7 @@ void Deadlock::find_spare() {
       const History& history = word->history;
       if (history.tested || history.updates.empty() || !word->waiters.empty()) continue;
       const bool used_up =
-          history.waited_for && ((word->value >> history.shift) == history.awaited ||
+          history.waited_for && ((word->value() >> history.shift) == history.awaited ||
                                  !word->reached(history.awaited, history.shift));
       if (!used_up) spare.push_back(word.get());
     }
@@ -98,7 +98,7 @@ bool Deadlock::misdirected(const Agent& agent, Need& need) const {
 // Some of what is counted has come and the rest never will, or another wait has taken it.
 bool Deadlock::wrong_value(const Agent& agent, Need& need) const {
   const History& history = need.word->history;
-  const std::uint64_t seen = need.word->value >> need.wait.shift;
+  const std::uint64_t seen = need.word->value() >> need.wait.shift;
   const Touch& taker = history.taker;
   const bool taken = taker.agent >= 0 && taker.agent != agent.id && taker.launch == agent.launch &&
                      taker.value + 1 == need.wait.target;
@@ -109,7 +109,7 @@ bool Deadlock::wrong_value(const Agent& agent, Need& need) const {
                                           ", so this wait is for another one that does not come");
     return true;
   }
-  if (history.id.lane >= 0 || seen <= history.met) return false;
+  if (history.id.lane >= 0 || seen <= history.met || history.updates.empty()) return false;
   std::uint64_t most = 0;
   for (const auto& [id, times] : history.producers) most = std::max(most, times);
   std::string from;
@@ -117,7 +117,7 @@ bool Deadlock::wrong_value(const Agent& agent, Need& need) const {
   for (const auto& [id, times] : history.producers) {
     const Agent& one = *engine_.agents_[static_cast<std::size_t>(id)];
     if (times < most && runs(one)) need.from.push_back(&one);
-    if (std::find(pes.begin(), pes.end(), one.pe) == pes.end()) pes.push_back(one.pe);
+    if (times > 0 && std::find(pes.begin(), pes.end(), one.pe) == pes.end()) pes.push_back(one.pe);
   }
   for (const auto& other : engine_.agents_) {
     const bool silent = std::none_of(history.producers.begin(), history.producers.end(),

@@ -246,9 +246,13 @@ void Deadlock::from_anyone(const Agent& agent, Need& need) const {
                                             queued.front() + ") is queued behind one that waits");
     return;
   }
-  need.decide(Verdict::no_producer, "no signal ever went to " + slot_of(need.word->history.id) +
-                                        " of PE " + std::to_string(agent.pe) +
-                                        ", and nothing that runs is left to send one");
+  const Touch& reset = need.word->history.reset;
+  if (reset.agent >= 0) need.culprits.push_back(place(reset, "reset"));
+  need.decide(Verdict::no_producer,
+              (reset.agent < 0 ? "no signal ever went to " : "no signal has gone to ") +
+                  slot_of(need.word->history.id) + " of PE " + std::to_string(agent.pe) +
+                  (reset.agent < 0 ? "" : " since " + who(reset) + " wrote it") +
+                  ", and nothing that runs is left to send one");
 }
 
 }  // namespace sym::fiber

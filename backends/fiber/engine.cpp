@@ -215,6 +215,7 @@ void Engine::resume(Agent& agent) {
   } else if (const int signal = guard_->resume(*agent.fiber, stretches_of(agent))) {
     report_fault(agent, signal);
   }
+  end_writes();
   current_ = outer;
   if (options_.find_livelocks && agent.state == Agent::State::ready) check_livelock(agent);
   if (free_stream_) {
@@ -266,7 +267,10 @@ void Engine::wake(Agent& agent) {
 }
 
 void Engine::access(const Bytes& bytes, bool write, bool atomic) {
-  if (write) changed();
+  if (write) {
+    changed();
+    if (holds_words(bytes.space)) begin_write(bytes, atomic);
+  }
   if (observer_ != nullptr && bytes.size != 0) observer_->access(*current_, bytes, write, atomic);
 }
 

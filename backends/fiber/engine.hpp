@@ -171,9 +171,10 @@ class Engine {
     std::uint64_t value = 0;
     int shift = 0;
     bool consume = false;  // the word has one waiter, which has now taken what came
+    Word* word = nullptr;  // found by wait()
   };
   // Blocks until every wanted word is reached, then acquires what was counted.
-  void wait(const std::vector<Want>& wants);
+  void wait(std::vector<Want>& wants);
   std::uint64_t test(const WordId& id);
   // The current agent has looked at `place`, without changing it, and found `value`.
   void looked(const void* place, std::uint64_t value);
@@ -185,6 +186,13 @@ class Engine {
   // Blocks until it is recorded, and acquires it. `reason` is for the report of a deadlock.
   void after(Event& event, const std::string& reason);
   Word& word(const WordId& id);
+  // Whether somebody has signalled or waited for a word of the allocation, so far.
+  bool holds_words(int space) const {
+    return space >= 0 && static_cast<std::size_t>(space) < holds_words_.size() &&
+           holds_words_[static_cast<std::size_t>(space)];
+  }
+  // Those of the bytes that somebody has signalled or waited for, ascending.
+  std::vector<Word*> words_in(const Bytes& bytes) const;
 
   // Host side of a PE.
   void launch(Agent& host, Work work);
@@ -269,6 +277,12 @@ class Engine {
   void finished(Transfer& transfer);
   void arrive(Transfer& transfer);
   void acquire(Agent& agent, const Want& want);
+  void wake_reached(Word& word);
+  // Around the effect of a verb that writes words as it writes any memory: when it begins, and at
+  // the end of its event, who waits for what they hold now goes on.
+  void begin_write(const Bytes& bytes, bool adds);
+  void end_writes(const Transfer* transfer = nullptr);
+  void rewritten(Word& word, Agent& agent, const Transfer* transfer);
   void check_host(int pe);
   // Whether a mutation leaves out an edge of the verb that runs.
   bool hides(Change edge) const;
@@ -308,7 +322,9 @@ class Engine {
   std::vector<int> launches_begun_;
   std::vector<std::size_t> outstanding_;  // transfers of each PE's agents
   std::vector<std::vector<Agent*>> agents_of_;
-  std::vector<std::unordered_map<std::uint64_t, std::unique_ptr<Word>>> words_;      // by PE
+  std::vector<std::unordered_map<std::uint64_t, std::unique_ptr<Word>>> words_;  // by PE
+  std::vector<char> holds_words_;                                                // by space
+  std::vector<Word*> written_;  // by verbs of this event that are no signals
   std::vector<std::unordered_map<std::uint64_t, std::array<Message, 2>>> messages_;  // by PE, word
   std::unordered_map<std::uint64_t, std::unique_ptr<Transfer>> transfers_;
   std::uint64_t next_transfer_ = 1;

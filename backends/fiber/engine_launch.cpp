@@ -206,11 +206,6 @@ void Engine::synchronize(Agent& host, int stream) {
   }
 }
 
-void Engine::free(Segment segment, std::size_t offset) {
-  check_memory();
-  memory_.free(segment, offset);
-}
-
 void Engine::host_access(Agent& host, std::size_t bytes) {
   host.step = {Verb::host, {}, bytes, 1, -1, nullptr};
   if (!policy_.waits_are_events()) return;

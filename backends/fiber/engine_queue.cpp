@@ -36,7 +36,8 @@ void Engine::take(const WordId& id) {
                       std::to_string(id.slot) + "\n  at     " + describe(*current_) +
                       "\n  at     " + describe(*flag.waiters.front().agent)});
   }
-  wait({{id, flag.takes + 1, 0, true}});
+  std::vector<Want> wants{{id, flag.takes + 1, 0, true}};
+  wait(wants);
   control(count_of(id, Count::takes), true);
   ++flag.takes;
 }

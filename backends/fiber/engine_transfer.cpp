@@ -10,9 +10,6 @@
 namespace sym::fiber {
 
 namespace {
-std::uint64_t key_of(const WordId& id) {
-  return (static_cast<std::uint64_t>(id.space) << 40) | id.index;
-}
 bool is_quiet(const Agent& agent) {
   return agent.payload_only ? agent.payloads == 0 : agent.outstanding.empty();
 }
@@ -20,17 +17,6 @@ bool is_ordered(const Transfer& transfer) {
   return transfer.kind != Transfer::Kind::get && !transfer.packet;
 }
 }  // namespace
-
-Word& Engine::word(const WordId& id) {
-  auto& word = words_[static_cast<std::size_t>(id.pe)][key_of(id)];
-  if (word == nullptr) {
-    word = std::make_unique<Word>();
-    word->value = memory_.first_value(id.pe, id.space, id.index);
-    word->counts = id.lane < 0;
-    word->history.id = id;
-  }
-  return *word;
-}
 
 Transfer& Engine::issue(Transfer transfer, int ordered_to) {
   Agent& agent = *current_;
@@ -225,9 +211,14 @@ void Engine::deliver_piece(Transfer& transfer, std::size_t first, std::size_t by
     const std::byte* from = transfer.source_read           ? transfer.buffer.data()
                             : transfer.src.data != nullptr ? transfer.src.data
                                                            : nullptr;
+    if (holds_words(to.space)) {
+      end_writes();  // of the verbs before it in this event
+      begin_write(to, false);
+    }
     if (from != nullptr) std::memmove(to.data, from + first, bytes);
   }
   if (observer_ != nullptr) observer_->destination_written(transfer, to);
+  end_writes(&transfer);
   transfer.pieces_delivered += bytes;
   if (last) finished(transfer);
 }
@@ -266,96 +257,6 @@ void Engine::finished(Transfer& transfer) {
     wake(issuer);
   }
   if (outstanding_[pe] == 0) check_host(static_cast<int>(pe));
-}
-
-void Engine::arrive(Transfer& transfer) {
-  if (options_.tracer != nullptr) options_.tracer->delivered(transfer);
-  changed();
-  Word& word = *transfer.word;
-  word.pending.erase(std::find(word.pending.begin(), word.pending.end(), &transfer));
-  for (const Word::Waiter& waiter : word.waiters) --waiter.agent->incoming;
-  const std::uint64_t before = word.value;
-  const bool stale = transfer.sets && has_come(before, transfer.amount, 0);
-  word.value = stale ? before : transfer.sets ? transfer.amount : before + transfer.amount;
-  word.arrivals.push_back({transfer.sets ? transfer.amount : word.value, transfer.note});
-  word.history.updated({transfer.issuer->id, transfer.launch, transfer.step.verb,
-                        transfer.step.site, word.value, stale});
-  for (std::size_t i = 0; i < word.waiters.size();) {
-    const Word::Waiter waiter = word.waiters[i];
-    if (!word.reached(waiter.target, waiter.shift)) {
-      ++i;
-      continue;
-    }
-    word.waiters.erase(word.waiters.begin() + static_cast<std::ptrdiff_t>(i));
-    waiter.agent->incoming -= word.pending.size();  // it no longer waits for these
-    if (--waiter.agent->missing == 0) wake(*waiter.agent);
-  }
-}
-
-void Engine::wait(const std::vector<Want>& wants) {
-  Agent& agent = *current_;
-  agent.words.clear();
-  for (const Want& want : wants) {
-    Word& word = this->word(want.id);
-    word.history.awaits(want.value, want.shift);
-    if (word.reached(want.value, want.shift)) continue;
-    word.waiters.push_back({&agent, want.value, want.shift});
-    agent.words.emplace_back(want.id, &word);
-    ++agent.missing;
-    agent.incoming += word.pending.size();
-  }
-  block_while(agent, agent.missing > 0);
-  agent.words.clear();
-  for (const Want& want : wants) {
-    if (observer_ != nullptr) {
-      observer_->word_read(agent, want.id, want.value, want.shift, want.consume);
-    }
-    acquire(agent, want);
-  }
-}
-
-// The wait is over: the observer decides what it acquires, and what has arrived is no news any
-// more, up to the first that satisfies it.
-void Engine::acquire(Agent& agent, const Want& want) {
-  Word& word = this->word(want.id);
-  word.history.met = word.history.highest(word.history.met, want.value);
-  if (want.consume) {
-    word.history.taker = {agent.id,        agent.launch, agent.step.verb,
-                          agent.step.site, want.value,   false};
-  }
-  if (observer_ != nullptr && !hides(Change::no_acquire)) {
-    observer_->waited(agent, word, want.value, want.shift, want.consume);
-  }
-  if (!want.consume) return;
-  changed();
-  const auto counted =
-      std::find_if(word.arrivals.begin(), word.arrivals.end(), [&](const Word::Arrival& arrival) {
-        return word.reaches(arrival.value, want.value, want.shift);
-      });
-  word.arrivals.erase(word.arrivals.begin(),
-                      counted == word.arrivals.end() ? counted : std::next(counted));
-}
-
-std::uint64_t Engine::test(const WordId& id) {
-  Word& word = this->word(id);
-  word.history.tested = true;
-  if (observer_ != nullptr) {
-    observer_->word_read(*current_, id, 0, 0, false);
-    if (!hides(Change::no_acquire)) observer_->waited(*current_, word, word.value, 0, false);
-  }
-  looked(&word, word.value);
-  return word.value;
-}
-
-void Engine::looked(const void* place, std::uint64_t value) {
-  Agent& agent = *current_;
-  const auto [last, first_time] = agent.looked.try_emplace(place, value);
-  if (!first_time && last->second == value) {
-    ++agent.looks_in_vain;
-  } else {
-    agent.looks_in_vain = 0;
-    last->second = value;
-  }
 }
 
 }  // namespace sym::fiber

@@ -34,6 +34,7 @@ struct History {
   WordId id;
   std::vector<Touch> updates;                            // the latest, oldest first
   std::vector<std::pair<int, std::uint64_t>> producers;  // (agent, how many updates)
+  Touch reset;                                           // the last write that was no signal
   Touch taker;                                           // who consumed last
   std::uint64_t awaited = 0, met = 0;                    // the last targets: of waits, of those met
   int shift = 0;                                         // of these targets
@@ -48,6 +49,15 @@ struct History {
     awaited = waited_for ? highest(awaited, target) : target;
     shift = by;
     waited_for = true;
+  }
+  // Something else than a signal has written the word: what was counted counts no more.
+  void restarted(const Touch& touch) {
+    updates.clear();
+    for (auto& [agent, times] : producers) times = 0;
+    awaited = met = 0;
+    waited_for = false;
+    taker = {};
+    reset = touch;
   }
   void updated(const Touch& touch) {
     if (updates.size() == most_updates) updates.erase(updates.begin());

@@ -127,7 +127,7 @@ std::size_t Memory::allocate(Segment segment, std::size_t bytes, const std::stri
   return allocations_.back().offset;
 }
 
-void Memory::free(Segment segment, std::size_t offset) {
+int Memory::space_of(Segment segment, std::size_t offset) const {
   const auto& offsets = by_offset_[static_cast<int>(segment)];
   const auto found = offsets.find(offset);
   if (found == offsets.end() || !allocations_[static_cast<std::size_t>(found->second)].live) {
@@ -135,7 +135,11 @@ void Memory::free(Segment segment, std::size_t offset) {
         "free: offset " + std::to_string(offset) +
         " is not the start of a live allocation; pass the window that allocate returned");
   }
-  Allocation& allocation = allocations_[static_cast<std::size_t>(found->second)];
+  return found->second;
+}
+
+void Memory::free(int space) {
+  Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
   allocation.live = false;
   for (std::size_t pe = 0; pe < allocation.data.size(); ++pe) {
     drop(static_cast<int>(pe), allocation.data[pe], allocation.bytes);
@@ -152,13 +156,10 @@ void Memory::fill(std::size_t offset, std::uint64_t value) {
   }
 }
 
-std::uint64_t Memory::first_value(int pe, int space, std::size_t index) const {
+std::uint64_t* Memory::word_at(int pe, int space, std::size_t index) const {
   const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
-  if (allocation.data.empty()) return 0;
-  std::uint64_t value = 0;
-  std::memcpy(&value, allocation.data[static_cast<std::size_t>(pe)] + index * sizeof(value),
-              sizeof(value));
-  return value;
+  if (allocation.data.empty()) return nullptr;
+  return reinterpret_cast<std::uint64_t*>(allocation.data[static_cast<std::size_t>(pe)]) + index;
 }
 
 Bytes Memory::resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const {

@@ -56,13 +56,14 @@ class Memory {
   // allocation, so that an overrun is out of bounds and not the neighbour's data.
   // `name`: if it is not the program's own.
   std::size_t allocate(Segment segment, std::size_t bytes, const std::string& name = "");
-  // Throws UsageError unless (segment, offset) is the start of a live allocation.
-  void free(Segment segment, std::size_t offset);
+  // The space that starts at (segment, offset). Throws UsageError unless it is a live allocation.
+  int space_of(Segment segment, std::size_t offset) const;
+  void free(int space);
 
   // Fills a live allocation of control memory with one value, on every PE.
   void fill(std::size_t offset, std::uint64_t value);
-  // What a word of control memory holds that nobody has signalled yet.
-  std::uint64_t first_value(int pe, int space, std::size_t index) const;
+  // The index-th 64 bits of a live allocation; null if it has no storage.
+  std::uint64_t* word_at(int pe, int space, std::size_t index) const;
 
   // The bytes of a window's range on `pe`. Throws Failure, saying what is out of bounds or freed.
   Bytes resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const;

@@ -11,8 +11,7 @@ namespace sym::fiber {
 struct Agent;
 struct Note;
 struct Transfer;
-struct Word;
-struct WordId;
+class Word;
 class Engine;
 
 // What the engine asks its policy besides what happens next. Each answer is below `n`.
@@ -62,10 +61,15 @@ class Observer {
   virtual void fenced(Agent&, int /*pe*/) {}
   virtual void completed(Agent&) {}  // everything the agent issued has been delivered
   virtual void settled() {}  // all hosts meet and nothing is under way: what was is before the rest
+  // A signal has been delivered: its word shows it.
+  virtual void signalled(Transfer&) {}
+  // A verb that is no signal has written the word, which held `before`: an agent's own, or a
+  // transfer of it (else null). `added`: atomically, to what was there.
+  virtual void word_written(Agent&, const Transfer*, Word&, std::uint64_t /*before*/,
+                            bool /*added*/) {}
   // The agent goes on because the word, shifted, is at least `need` (0: it only looks). `counted`:
   // what arrives later changes nothing for it. Called when the wait ends, before it acquires.
-  virtual void word_read(Agent&, const WordId&, std::uint64_t /*need*/, int /*shift*/,
-                         bool /*counted*/) {}
+  virtual void word_read(Agent&, Word&, std::uint64_t /*need*/, int /*shift*/, bool /*counted*/) {}
   // The agent reads or (also) writes state of the backend that is not checked: a table that no
   // peer reaches, places for blocks.
   virtual void control(Agent&, const Bytes&, bool /*write*/) {}

@@ -1,8 +1,8 @@
 // Words that peers signal, and events of queues: what agents of the engine wait for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -26,14 +26,26 @@ struct Event {
   std::vector<Agent*> waiters;
 };
 
-// A 64-bit counter that peers signal. Kept apart from payload memory: always exact.
-struct Word {
-  struct Arrival {
-    std::uint64_t value = 0;  // of the word, after it
-    std::shared_ptr<const Note> note;
-  };
-  std::uint64_t value = 0;
-  std::deque<Arrival> arrivals;        // delivered, not yet acquired by the word's waiters
+// A 64-bit counter that peers signal. Its value is the eight bytes of the window that it lies in,
+// so that signals, waits, and whatever verb or host touches the window see one number.
+class Word {
+ public:
+  // `at` null: the window has no storage (a run without data), and the word keeps its value itself.
+  Word(const WordId& id, std::uint64_t* at) : at_(at == nullptr ? &kept_ : at) {
+    counts = id.lane < 0;
+    history.id = id;
+  }
+  Word(const Word&) = delete;
+  Word& operator=(const Word&) = delete;
+
+  std::uint64_t value() const { return *at_; }
+  void set(std::uint64_t value) { *at_ = value; }
+  // Its window is about to be freed: what it has shown stays, for reports.
+  void leave_memory() {
+    kept_ = *at_;
+    at_ = &kept_;
+  }
+
   std::uint64_t posts = 0, takes = 0;  // of a flag of Posts: issued, and ended
   std::vector<Transfer*> pending;      // issued signals, in issue order
   struct Waiter {
@@ -43,12 +55,20 @@ struct Word {
   };
   std::vector<Waiter> waiters;
   bool counts = false;  // a plain counter: compared as a number, where epochs may wrap
-  bool reached(std::uint64_t target, int shift) const { return reaches(value, target, shift); }
+  bool reached(std::uint64_t target, int shift) const { return reaches(value(), target, shift); }
   bool reaches(std::uint64_t shown, std::uint64_t target, int shift) const {
     return counts ? shown >= target : has_come(shown, target, shift);
   }
   std::unique_ptr<Note> note;
   History history;
+  // A verb of this event writes to it as to any memory: what it held before, and whether all that
+  // did so have added to it.
+  std::uint64_t before = 0;
+  bool written = false, added = false;
+
+ private:
+  std::uint64_t kept_ = 0;
+  std::uint64_t* at_;
 };
 
 }  // namespace sym::fiber

@@ -43,6 +43,7 @@ std::vector<Row> order_rows();     // what two observers may disagree on
 std::vector<Row> transfer_rows();  // sources, destinations, completion
 std::vector<Row> reuse_rows();     // slots and buffers that are used again
 std::vector<Row> host_rows();      // launches, streams, hosts
+std::vector<Row> word_rows();      // words of signals that other verbs write
 
 // Memory that every kernel has: two windows of four elements, zero, and four counters.
 struct Desk {

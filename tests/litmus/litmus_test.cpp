@@ -10,7 +10,7 @@ namespace {
 std::vector<Row> rows() {
   std::vector<Row> all;
   for (const auto& some :
-       {message_rows(), order_rows(), transfer_rows(), reuse_rows(), host_rows()}) {
+       {message_rows(), order_rows(), transfer_rows(), reuse_rows(), host_rows(), word_rows()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
