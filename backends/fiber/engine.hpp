@@ -277,6 +277,8 @@ class Engine {
   void finished(Transfer& transfer);
   void arrive(Transfer& transfer);
   void acquire(Agent& agent, const Want& want);
+  void await_words(Agent& agent, std::vector<Want>& wants);
+  bool are_set_back(Agent& agent, const std::vector<Want>& wants);
   void wake_reached(Word& word);
   // Around the effect of a verb that writes words as it writes any memory: when it begins, and at
   // the end of its event, who waits for what they hold now goes on.
@@ -325,6 +327,7 @@ class Engine {
   std::vector<std::unordered_map<std::uint64_t, std::unique_ptr<Word>>> words_;  // by PE
   std::vector<char> holds_words_;                                                // by space
   std::vector<Word*> written_;  // by verbs of this event that are no signals
+  bool set_back_ = false;       // a word may have lost what it had reached
   std::vector<std::unordered_map<std::uint64_t, std::array<Message, 2>>> messages_;  // by PE, word
   std::unordered_map<std::uint64_t, std::unique_ptr<Transfer>> transfers_;
   std::uint64_t next_transfer_ = 1;

@@ -9,15 +9,11 @@
 namespace sym::fiber {
 
 namespace {
-constexpr int index_bits = 40;
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-std::uint64_t key_of(int space, std::size_t index) {
-  return (static_cast<std::uint64_t>(space) << index_bits) | index;
-}
 }  // namespace
 
 Word& Engine::word(const WordId& id) {
-  auto& word = words_[static_cast<std::size_t>(id.pe)][key_of(id.space, id.index)];
+  auto& word = words_[static_cast<std::size_t>(id.pe)][key_of(id)];
   if (word == nullptr) {
     word = std::make_unique<Word>(id, memory_.word_at(id.pe, id.space, id.index));
     const auto space = static_cast<std::size_t>(id.space);

@@ -20,6 +20,12 @@ struct WordId {
   int lane = 0;          // column; -1: the table has one column, for everybody
 };
 
+// The 64 bits of an allocation, among those of one PE.
+inline std::uint64_t key_of(int space, std::size_t index) {
+  return (static_cast<std::uint64_t>(space) << 40) | index;
+}
+inline std::uint64_t key_of(const WordId& id) { return key_of(id.space, id.index); }
+
 struct History {
   struct Touch {
     int agent = -1;
