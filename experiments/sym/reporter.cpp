@@ -146,7 +146,8 @@ void Reporter::checker_lines() const {
   const Coverage& all = coverage_;
   if (options_.schedule == "pct") {
     fmt::print(
-        "# pct: n = {} actors (agents, and chains of ordered transfers), k = {} steps, d = {}: a run "
+        "# pct: n = {} actors (agents, and chains of ordered transfers), k = {} steps, d = {}: a "
+        "run "
         "finds a bug of depth {} with a chance of 1/(n k^(d-1)) = {:.2g} at least; {}{} "
         "with {:.3g} %\n",
         all.actors, all.steps, options_.depth, options_.depth,
