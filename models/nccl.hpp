@@ -48,7 +48,7 @@ NcclChoice nccl_choice(const Machine& machine, const NcclCall& call, const std::
 
 // Our variant of the form that NCCL's has. Without multicast, and where our levels are not trees,
 // it is the nearest: two_shot for nvls, hierarchical for nvls_tree and tree.
-std::string nccl_variant(const NcclChoice& choice, const NcclCall& call, int nodes);
+std::string nccl_variant(const NcclChoice& choice, const std::string& collective, int nodes);
 
 // `machine` with NCCL's latencies and rates for that choice in place of its own: what a variant of
 // that form takes there is what it takes in NCCL. Steps of a ring cost their latency one by one;

@@ -29,9 +29,9 @@ constexpr double unbounded_gbps = 1e6;
 
 }  // namespace
 
-std::string nccl_variant(const NcclChoice& choice, const NcclCall& call, int nodes) {
+std::string nccl_variant(const NcclChoice& choice, const std::string& collective, int nodes) {
   if (choice.algorithm == "ring") return "ring";
-  if (call.collective != "all_reduce") return "direct";
+  if (collective != "all_reduce") return "direct";
   return nodes == 1 ? "two_shot" : "hierarchical";
 }
 

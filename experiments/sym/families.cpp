@@ -9,10 +9,10 @@
 #include "core/debug.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/flavour.hpp"
 #include "experiments/sym/pieces.hpp"
 #include "experiments/sym/registry.hpp"
 #include "models/choose.hpp"
-#include "models/nccl.hpp"
 
 namespace sym::command {
 
@@ -55,29 +55,6 @@ void inject(Point& point, const std::string& text, const std::vector<std::string
   }
 }
 
-models::NcclCall nccl_call(const Point& point) {
-  return {point.algorithm, point.pes, static_cast<double>(point.bytes)};
-}
-
-// What NCCL would run of this size: our variant of that form.
-Point nccl_point(const Planning& planning, std::size_t bytes) {
-  const std::string& flavour = planning.options.flavour;
-  const bool chosen = flavour.rfind("nccl:", 0) == 0;
-  if (!chosen && flavour != "nccl") {
-    throw UsageError("--flavour '" + flavour +
-                     "': nccl, nccl:ALGORITHM and nccl:ALGORITHM/PROTOCOL are accepted");
-  }
-  if (planning.options.variant != "auto")
-    throw UsageError("--variant and --flavour nccl: NCCL chooses; nccl:ring asks for its ring");
-  Point point = planning.point("auto", bytes);
-  const models::NcclChoice choice =
-      models::nccl_choice(planning.machine, nccl_call(point), chosen ? flavour.substr(5) : "");
-  point.flavour = "nccl:" + choice.name();
-  point.variant = models::nccl_variant(choice, nccl_call(point),
-                                       (point.pes - 1) / planning.machine.gpus_per_node + 1);
-  return point;
-}
-
 std::vector<Point> collective_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   const std::string& name = planning.algorithm.name;
@@ -90,30 +67,29 @@ std::vector<Point> collective_points(const Planning& planning) {
   }
   const bool modelled = name == "all_reduce" || name == "all_gather" || name == "reduce_scatter" ||
                         name == "broadcast" || name == "all_to_all";
-  const auto completed = [&](Point point) {
-    point.op = planning.algorithm.has_op ? options.op : "sum";
-    point.data = options.data;
-    point.root = options.root;
-    // The largest part of a node that divides all PEs: a node where they fill theirs.
-    point.per_node = options.per_node > 0 ? options.per_node
-                                          : std::gcd(planning.pes, planning.machine.gpus_per_node);
-    point.pieces = options.pieces > 0 ? options.pieces : pieces_of(planning.machine, point);
-    return point;
-  };
   std::vector<Point> points;
   for (const std::size_t bytes : options.sizes) {
-    if (!options.flavour.empty()) {
-      points.push_back(completed(nccl_point(planning, bytes)));
-      continue;
-    }
-    std::string chosen = modelled ? models::choose_variant(planning.machine, name, planning.pes,
-                                                           static_cast<double>(bytes))
-                                  : planning.algorithm.variants.front();
+    std::string chosen = !options.flavour.empty() ? variant_of_flavour(planning, bytes)
+                         : modelled
+                             ? models::choose_variant(planning.machine, name, planning.pes,
+                                                      static_cast<double>(bytes))
+                             : planning.algorithm.variants.front();
     // The next best was compiled for every type.
     if (!has_dtype(planning.algorithm, chosen, options.dtype))
       chosen = chosen == "hierarchical_hd" ? "hierarchical" : "ring";
-    for (const std::string& variant : planning.variants(chosen))
-      points.push_back(completed(planning.point(variant, bytes)));
+    for (const std::string& variant : planning.variants(chosen)) {
+      Point point = planning.point(variant, bytes);
+      point.flavour = flavour_of(planning, bytes);
+      point.op = planning.algorithm.has_op ? options.op : "sum";
+      point.data = options.data;
+      point.root = options.root;
+      // The largest part of a node that divides all PEs: a node where they fill theirs.
+      point.per_node = options.per_node > 0
+                           ? options.per_node
+                           : std::gcd(planning.pes, planning.machine.gpus_per_node);
+      point.pieces = options.pieces > 0 ? options.pieces : pieces_of(planning.machine, point);
+      points.push_back(point);
+    }
   }
   return points;
 }
@@ -174,13 +150,6 @@ std::vector<std::string> Planning::variants(const std::string& chosen) const {
     return all;
   }
   return {options.variant == "auto" ? chosen : options.variant};
-}
-
-models::Machine flavoured(const models::Machine& machine, const Point& point) {
-  if (point.flavour.empty()) return machine;
-  const models::NcclCall call = nccl_call(point);
-  return models::nccl_flavour(machine, models::nccl_choice(machine, call, point.flavour.substr(5)),
-                              call);
 }
 
 Family collective_family() {

@@ -47,10 +47,6 @@ struct Family {
   bool has_baseline = false;
 };
 
-// The machine that a point of `machine` is simulated on: with NCCL's constants if its flavour says
-// so.
-models::Machine flavoured(const models::Machine& machine, const Point& point);
-
 Family collective_family();
 Family all_to_all_v_family();
 Family moe_family();

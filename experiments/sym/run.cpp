@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
+#include "experiments/sym/flavour.hpp"
 #include "experiments/sym/reporter.hpp"
 #include "models/what_if.hpp"
 
