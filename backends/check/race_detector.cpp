@@ -191,9 +191,10 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
   look_again_ |= counted.issued(note, foresight_);
 }
 
-Toucher RaceDetector::toucher_of(const fiber::Transfer& transfer) {
+Toucher RaceDetector::toucher_of(const fiber::Transfer& transfer, bool write) {
   const auto& note = static_cast<const TransferNote&>(*transfer.note);
-  return {transfer.issuer->id, *note.clock, note.tick, note.write->to_pe, note.fenced};
+  return {transfer.issuer->id, *note.clock, note.tick, note.write->to_pe,
+          write ? note.fenced : 0};  // a fence says nothing of sources
 }
 
 void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes,
@@ -225,7 +226,7 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
       report_race(earlier, *access, bytes);
     }
   });
-  touch_words(*access, toucher_of(transfer));
+  touch_words(*access, toucher_of(transfer, write));
 }
 
 void RaceDetector::source_read(fiber::Transfer& transfer, const fiber::Bytes& bytes) {

@@ -62,7 +62,7 @@ class RaceDetector : public fiber::Observer {
   bool is_data(int space) const;
   void touch_words(const Access& access, const Toucher& touch);
   static Toucher toucher_of(const fiber::Agent& agent);
-  static Toucher toucher_of(const fiber::Transfer& transfer);
+  static Toucher toucher_of(const fiber::Transfer& transfer, bool write);
   void transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes, bool write);
   void report_race(const Access& earlier, const Access& later, const fiber::Bytes& where);
   void report_missing_sync(const Access& earlier, const Access& later);
