@@ -15,10 +15,15 @@ void Shadow::split(Ranges& ranges, std::size_t at) {
 
 // The first cell of the bytes, or of what follows them; no cell lies across one of their ends.
 Shadow::At Shadow::begin_at(Ranges& ranges, const fiber::Bytes& bytes) {
+  const auto is_whole = [&](At cell) {
+    return cell != ranges.end() && cell->first == bytes.begin && cell->second.end == bytes.end();
+  };
+  // The usual case: the same range as before; or the one behind the last.
+  if (is_whole(ranges.last)) return ranges.last;
+  if (ranges.last != ranges.end() && is_whole(std::next(ranges.last)))
+    return std::next(ranges.last);
   const auto cell = ranges.lower_bound(bytes.begin);
-  const bool whole =
-      cell != ranges.end() && cell->first == bytes.begin && cell->second.end == bytes.end();
-  if (whole) return cell;  // the usual case: the same range as before
+  if (is_whole(cell)) return cell;
   split(ranges, bytes.begin);
   split(ranges, bytes.end());
   return ranges.lower_bound(bytes.begin);

@@ -73,8 +73,12 @@ class Shadow {
     AccessRef write;               // the last that is no atomic
     std::vector<AccessRef> since;  // reads and atomics
   };
-  using Ranges = std::map<std::size_t, Cell>;
-  using At = Ranges::iterator;
+  using Cells = std::map<std::size_t, Cell>;
+  using At = Cells::iterator;
+  // Of one space. Neighbours are touched one after the other, more often than not.
+  struct Ranges : Cells {
+    At last = end();  // the cell that the last access has ended at
+  };
   static bool stood_for(const Access& access, const std::vector<AccessRef>& since);
   static void split(Ranges& ranges, std::size_t at);
   static At begin_at(Ranges& ranges, const fiber::Bytes& bytes);
@@ -126,7 +130,8 @@ void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access, const Or
       if (!stood_for(*access, here.since)) here.since.push_back(access);
     }
     at = here.end;
-    cell = std::next(merged(ranges, cell, bytes.begin));
+    ranges.last = merged(ranges, cell, bytes.begin);
+    cell = std::next(ranges.last);
   }
 }
 

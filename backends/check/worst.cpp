@@ -5,6 +5,7 @@
 // on; when none but such can run, they look in turn, and after each round something arrives, now
 // and then the oldest. Loops in which nobody can see a poll are turned down by how long they run.
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -25,6 +26,28 @@ constexpr std::uint64_t patience = 256;                       // steps in vain
 constexpr std::uint64_t turn_steps = std::uint64_t{1} << 14;  // of an agent, before it is behind
 constexpr int looks_a_turn = 16;  // after so many in vain the oldest transfer arrives
 
+// Transfers that are under way, by age. They come in ascending order of their ids.
+class Pending {
+ public:
+  bool empty() const { return all_.empty(); }
+  Transfer& oldest() const { return *all_.front(); }
+  Transfer& latest() const { return *all_.back(); }
+  void add(Transfer& transfer) {
+    if (all_.empty()) first_ = transfer.id;
+    all_.resize(transfer.id - first_ + 1, nullptr);
+    all_.back() = &transfer;
+  }
+  void remove(const Transfer& transfer) {
+    all_[transfer.id - first_] = nullptr;
+    while (!all_.empty() && all_.back() == nullptr) all_.pop_back();
+    for (; !all_.empty() && all_.front() == nullptr; ++first_) all_.pop_front();
+  }
+
+ private:
+  std::deque<Transfer*> all_;  // from id first_ on; null: none any more
+  std::uint64_t first_ = 0;
+};
+
 class Worst : public Policy {
  public:
   explicit Worst(const Knobs& knobs) : knobs_(knobs) {}
@@ -39,7 +62,7 @@ class Worst : public Policy {
       engine.deliver(transfer);
       return;
     }
-    pending_.insert({transfer.id, &transfer});
+    pending_.add(transfer);
     if (knobs_.split) deliver_ends(engine, transfer);
   }
 
@@ -84,6 +107,7 @@ class Worst : public Policy {
   }
   void resume(Engine& engine, Agent& agent) {
     overdue_ = ++steps_of(agent) % turn_steps == 0;
+    looked_at_ = 0;
     engine.resume(agent);
   }
 
@@ -141,34 +165,37 @@ class Worst : public Policy {
   bool deliver_oldest(Engine& engine) {
     if (pending_.empty()) return false;
     looks_ = 0;
-    deliver(engine, first_needed(engine, *pending_.begin()->second));
+    deliver(engine, first_needed(engine, pending_.oldest()));
     return true;
   }
 
   // The same agent until it runs again: it gets ahead while the others' transfers stay late.
   bool help(Engine& engine) {
     if (looks_ >= looks_a_turn && deliver_oldest(engine)) return true;
-    Transfer* needed = helped_ == nullptr ? nullptr : need_of(*helped_);
+    Transfer* needed = helped_ == nullptr ? nullptr : need_of(*helped_, looked_at_);
     for (std::size_t i = 0; needed == nullptr && i < engine.agents().size(); ++i) {
       helped_ = engine.agents()[i].get();
-      needed = need_of(*helped_);
+      looked_at_ = 0;
+      needed = need_of(*helped_, looked_at_);
     }
     if (needed == nullptr) {
       helped_ = nullptr;
       if (pending_.empty()) return false;
-      needed = pending_.rbegin()->second;
+      needed = &pending_.latest();
     }
     deliver(engine, first_needed(engine, *needed));
     return true;
   }
 
-  // A transfer that the agent waits for, if it is blocked and one is on its way: the latest.
-  static Transfer* need_of(const Agent& agent) {
+  // A transfer that the agent waits for, if it is blocked and one is on its way: the latest. So
+  // many of its words, from the last on, are known to have none: until somebody runs, none is
+  // issued.
+  static Transfer* need_of(const Agent& agent, std::size_t& done) {
     if (agent.state != Agent::State::blocked) return nullptr;
     if (agent.on_quiet) return agent.outstanding.back();
     if (agent.incoming == 0) return nullptr;
-    for (auto entry = agent.words.rbegin(); entry != agent.words.rend(); ++entry) {
-      const fiber::Word& word = *entry->second;
+    for (; done < agent.words.size(); ++done) {
+      const fiber::Word& word = *agent.words[agent.words.size() - 1 - done].second;
       const bool wanted = std::any_of(word.waiters.begin(), word.waiters.end(),
                                       [&](const auto& waiter) { return waiter.agent == &agent; });
       if (wanted && !word.pending.empty()) return word.pending.back();
@@ -200,7 +227,7 @@ class Worst : public Policy {
   }
 
   void deliver(Engine& engine, Transfer& transfer) {
-    pending_.erase(transfer.id);
+    pending_.remove(transfer);
     if (transfer.pieces_delivered == 0) {
       engine.deliver(transfer);
     } else {
@@ -211,9 +238,10 @@ class Worst : public Policy {
   Knobs knobs_;
   std::set<std::pair<Key, Agent*>> ready_;
   std::set<std::pair<int, Agent*>> lookers_;  // ready, but have looked in vain; by id
-  std::map<std::uint64_t, Transfer*> pending_;
+  Pending pending_;
   std::vector<std::uint64_t> steps_;  // by agent
   Agent* helped_ = nullptr;
+  std::size_t looked_at_ = 0;  // of its words: how many need no help
   std::int64_t turn_ = 0;
   std::size_t polled_ = 0;  // since the last delivery
   int last_polled_ = -1;
