@@ -55,6 +55,14 @@ void inject(Point& point, const std::string& text, const std::vector<std::string
   }
 }
 
+// Whether a variant was compiled for the type, and for the operator: see compiles_slowly.
+bool is_compiled(const Algorithm& algorithm, const std::string& variant,
+                 const RunOptions& options) {
+  const bool any_op = options.backend != "cuda" || !algorithm.has_op || options.op == "sum" ||
+                      !algorithm.fewer_dtypes.contains(variant);
+  return any_op && has_dtype(algorithm, variant, options.dtype);
+}
+
 std::vector<Point> collective_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   const std::string& name = planning.algorithm.name;
@@ -74,10 +82,14 @@ std::vector<Point> collective_points(const Planning& planning) {
                              ? models::choose_variant(planning.machine, name, planning.pes,
                                                       static_cast<double>(bytes))
                              : planning.algorithm.variants.front();
-    // The next best was compiled for every type.
-    if (!has_dtype(planning.algorithm, chosen, options.dtype))
+    // The next best was compiled for all.
+    if (!is_compiled(planning.algorithm, chosen, options))
       chosen = chosen == "hierarchical_hd" ? "hierarchical" : "ring";
     for (const std::string& variant : planning.variants(chosen)) {
+      if (!is_compiled(planning.algorithm, variant, options)) {
+        throw UsageError(
+            fmt::format("{} {}: for GPUs it was compiled for --op sum alone", name, variant));
+      }
       Point point = planning.point(variant, bytes);
       point.flavour = flavour_of(planning, bytes);
       point.op = planning.algorithm.has_op ? options.op : "sum";
@@ -146,7 +158,7 @@ std::vector<std::string> Planning::variants(const std::string& chosen) const {
   if (options.variant == "all") {
     std::vector<std::string> all;
     for (const std::string& variant : algorithm.variants)
-      if (has_dtype(algorithm, variant, options.dtype)) all.push_back(variant);
+      if (is_compiled(algorithm, variant, options)) all.push_back(variant);
     return all;
   }
   return {options.variant == "auto" ? chosen : options.variant};

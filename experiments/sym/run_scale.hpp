@@ -42,8 +42,17 @@ class ScaleRun : private CollectiveRun<W, T> {
   }
 
  private:
+  // families.cpp refuses other operators on GPUs, for which nothing is compiled.
   template <class Op>
   void by_variant() {
+    if constexpr (compiles_slowly<W> && !std::is_same_v<Op, Sum>) {
+      throw UsageError(point_.algorithm + " " + point_.variant + ": on GPUs sum alone is compiled");
+    } else {
+      launch_its_kernel<Op>();
+    }
+  }
+  template <class Op>
+  void launch_its_kernel() {
     launch_if<Op, Scale::ring_pipelined, Scale::halving_doubling, Scale::double_tree,
               Scale::hierarchical_hd, Scale::hierarchical_tree,
               Scale::reduce_scatter_hierarchical>();

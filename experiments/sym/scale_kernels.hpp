@@ -5,8 +5,15 @@
 #include "core/collective/hierarchical_rails.hpp"
 #include "core/collective/hierarchical_shares.hpp"
 #include "core/collective/ring_pipelined.hpp"
+#include "core/world.hpp"
 
 namespace sym::command {
+
+// A World of GPUs. A kernel takes seconds to compile for it, so there these are for sums alone.
+template <class W>
+inline constexpr bool compiles_slowly = requires(W& world) {
+  world.time_graph_us(GraphId{}, 1);
+};
 
 enum class Scale {
   ring_pipelined,
