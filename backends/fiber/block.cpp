@@ -42,7 +42,7 @@ bool FiberBlock::require(bool holds, const char* what, std::uint64_t value, std:
 std::uint64_t* FiberBlock::own(Window<std::uint64_t> table, std::size_t index) const {
   const Bytes bytes = resolve(table, Range{index, 1}, agent_.pe);
   engine_.control(bytes, true);
-  return reinterpret_cast<std::uint64_t*>(bytes.data);
+  return &engine_.memory().own_word(bytes);
 }
 
 void FiberBlock::check_slot(const Signals& signals, std::size_t slot) const {

@@ -59,7 +59,7 @@ struct Agent {
     std::uint64_t issued = 0;       // puts and signals to this PE so far
     std::uint64_t fenced = 0;       // ... of them before the last fence
     std::uint64_t fence_epoch = 0;  // fences so far
-    std::deque<std::pair<std::uint64_t, std::size_t>> undelivered;  // (epoch, how many)
+    std::vector<std::pair<std::uint64_t, std::size_t>> undelivered;  // (epoch, how many)
   };
   std::map<int, ToPe> to_pe;
   bool failed = false;
@@ -268,6 +268,7 @@ class Engine {
   Transfer& issue(Transfer transfer, int ordered_to);
   // Throws Failure for ranges that overlap and are not the same.
   void refuse_overlap(const Bytes& src, const Bytes& dst) const;
+  bool transfers_under_way() const { return spare_transfers_.size() < transfers_.size(); }
   void start_next_launch(int pe, int stream);
   Agent& agent_of(Stream& stream, const Work& work, int pe, int block);
   void block_ended(Agent& agent, int pe, int stream);
@@ -329,7 +330,9 @@ class Engine {
   std::vector<Word*> written_;  // by verbs of this event that are no signals
   bool set_back_ = false;       // a word may have lost what it had reached
   std::vector<std::unordered_map<std::uint64_t, std::array<Message, 2>>> messages_;  // by PE, word
-  std::unordered_map<std::uint64_t, std::unique_ptr<Transfer>> transfers_;
+  // Transfers are made once and used again: a run of a large machine issues millions.
+  std::vector<std::unique_ptr<Transfer>> transfers_;
+  std::vector<Transfer*> spare_transfers_;
   std::uint64_t next_transfer_ = 1;
   Transfer* last_put_ = nullptr;
   Agent* current_ = nullptr;

@@ -142,7 +142,7 @@ struct Engine::Polling {
 void Engine::check_livelock(const Agent& agent) {
   constexpr std::uint64_t patience = 10'000;
   constexpr std::uint64_t rounds = 1'000;
-  if (fruitless_steps() < patience || !transfers_.empty() || stopped_) return;
+  if (fruitless_steps() < patience || transfers_under_way() || stopped_) return;
   if (polling_ == nullptr || polling_->since != last_change_) {
     polling_ = std::make_shared<Polling>();
     polling_->since = last_change_;

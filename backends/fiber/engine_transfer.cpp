@@ -34,9 +34,13 @@ Transfer& Engine::issue(Transfer transfer, int ordered_to) {
     }
     ++to_pe.undelivered.back().second;
   }
-  auto owned = std::make_unique<Transfer>(std::move(transfer));
-  Transfer& issued = *owned;
-  transfers_.emplace(issued.id, std::move(owned));
+  if (spare_transfers_.empty()) {
+    transfers_.push_back(std::make_unique<Transfer>());
+    spare_transfers_.push_back(transfers_.back().get());
+  }
+  Transfer& issued = *spare_transfers_.back();
+  spare_transfers_.pop_back();
+  issued = std::move(transfer);
   issued.place = agent.outstanding.insert(agent.outstanding.end(), &issued);
   if (issued.kind != Transfer::Kind::signal) ++agent.payloads;
   ++outstanding_[static_cast<std::size_t>(agent.pe)];
@@ -244,14 +248,17 @@ void Engine::finished(Transfer& transfer) {
     for (auto& [epoch, count] : undelivered) {
       if (epoch == transfer.fence_epoch) --count;
     }
-    while (!undelivered.empty() && undelivered.front().second == 0) undelivered.pop_front();
+    const auto first = std::find_if(undelivered.begin(), undelivered.end(),
+                                    [](const auto& epoch) { return epoch.second != 0; });
+    undelivered.erase(undelivered.begin(), first);
   }
   if (transfer.follower != nullptr) transfer.follower->payload = nullptr;
   issuer.outstanding.erase(transfer.place);
   if (transfer.kind != Transfer::Kind::signal) --issuer.payloads;
   const auto pe = static_cast<std::size_t>(issuer.pe);
   --outstanding_[pe];
-  transfers_.erase(transfer.id);
+  transfer = Transfer{};  // what it held ends now
+  spare_transfers_.push_back(&transfer);
   if (issuer.on_quiet && is_quiet(issuer)) {
     issuer.on_quiet = false;
     wake(issuer);

@@ -16,6 +16,8 @@ constexpr std::size_t alignment = 256;
 constexpr std::size_t gap = 4096;
 constexpr std::size_t huge = std::size_t{2} << 20;
 
+constexpr std::size_t most_dense = std::size_t{1} << 30;  // of words, over all PEs
+
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t guard = 0;  // the sanitizer's own are better: it sees reads as well
 #else
@@ -33,8 +35,9 @@ const std::byte* untouched() {
 }
 
 // Fresh pages are zero and cost nothing until they are touched; large ones in huge pages, where the
-// kernel has them. `around`: bytes behind it, and before it unless it is large.
-std::byte* zeroed(std::size_t bytes, std::size_t around) {
+// kernel has them. Not control memory, of which a few words in many pages are used. `around`: bytes
+// behind it, and before it unless it is large.
+std::byte* zeroed(std::size_t bytes, std::size_t around, bool in_huge_pages) {
   const bool large = bytes >= huge;
   void* data = !large ? std::calloc(bytes + 2 * around + 1, 1)
                       : mmap(nullptr, bytes + around, PROT_READ | PROT_WRITE,
@@ -43,7 +46,7 @@ std::byte* zeroed(std::size_t bytes, std::size_t around) {
     throw Unavailable("no memory for an allocation of " + std::to_string(bytes) +
                       " bytes on each PE; a run without data (--no-data) needs none");
   }
-  if (large) madvise(data, bytes, MADV_HUGEPAGE);
+  if (large && in_huge_pages) madvise(data, bytes, MADV_HUGEPAGE);
   std::byte* const begin = static_cast<std::byte*>(data) + (large ? 0 : around);
   if (!large) std::memcpy(data, untouched(), around);
   std::memcpy(begin + bytes, untouched(), around);
@@ -84,8 +87,8 @@ Memory::~Memory() {
   for (const LocalArray& local : locals_) release(local.data, local.bytes, around);
 }
 
-std::byte* Memory::make(int pe, std::size_t bytes, int space) {
-  std::byte* const data = zeroed(bytes, guarded_ ? guard : 0);
+std::byte* Memory::make(int pe, std::size_t bytes, int space, bool in_huge_pages) {
+  std::byte* const data = zeroed(bytes, guarded_ ? guard : 0, in_huge_pages);
   if (guarded_ && guard > 0) guards_[static_cast<std::size_t>(pe)].push_back({data, bytes, space});
   return data;
 }
@@ -110,21 +113,57 @@ std::optional<Overrun> Memory::overrun(int pe) {
   return std::nullopt;
 }
 
-std::size_t Memory::allocate(Segment segment, std::size_t bytes, const std::string& name) {
-  std::size_t& end = end_[static_cast<int>(segment)];
-  Allocation allocation{segment, end, bytes, true, name, {}};
+Memory::Allocation Memory::named(Segment segment, std::size_t bytes, const std::string& name) {
+  Allocation allocation{segment, 0, bytes, true, name, {}};
   if (name.empty()) {
     allocation.name = std::string(segment == Segment::control ? "control" : "payload") +
                       " allocation #" + std::to_string(numbered_++);
   }
-  end = (end + bytes + gap + alignment - 1) / alignment * alignment;
-  if (stores(segment)) {
-    for (int pe = 0; pe < pes_; ++pe)
-      allocation.data.push_back(make(pe, bytes, static_cast<int>(allocations_.size())));
-  }
-  by_offset_[static_cast<int>(segment)][allocation.offset] = static_cast<int>(allocations_.size());
+  return allocation;
+}
+
+std::size_t Memory::add(Allocation allocation) {
+  const int segment = static_cast<int>(allocation.segment);
+  std::size_t& end = end_[segment];
+  allocation.offset = end;
+  end = (end + allocation.bytes + gap + alignment - 1) / alignment * alignment;
+  by_offset_[segment][allocation.offset] = static_cast<int>(allocations_.size());
   allocations_.push_back(std::move(allocation));
   return allocations_.back().offset;
+}
+
+std::size_t Memory::allocate(Segment segment, std::size_t bytes, const std::string& name) {
+  Allocation allocation = named(segment, bytes, name);
+  if (stores(segment)) {
+    for (int pe = 0; pe < pes_; ++pe) {
+      allocation.data.push_back(make(pe, bytes, static_cast<int>(allocations_.size()),
+                                     segment == Segment::payload));
+    }
+  }
+  return add(std::move(allocation));
+}
+
+std::size_t Memory::allocate_words(std::size_t words, std::uint64_t first_value,
+                                   const std::string& name) {
+  const std::size_t bytes = words * sizeof(std::uint64_t);
+  const auto pes = static_cast<std::size_t>(pes_);
+  if (bytes <= most_dense / pes) {
+    const std::size_t offset = allocate(Segment::control, bytes, name);
+    for (std::byte* data : allocations_.back().data) {
+      if (first_value != 0) std::fill_n(reinterpret_cast<std::uint64_t*>(data), words, first_value);
+    }
+    return offset;
+  }
+  Allocation allocation = named(Segment::control, bytes, name);
+  allocation.sparse = true;
+  allocation.first_value = first_value;
+  allocation.words.resize(pes);
+  return add(std::move(allocation));
+}
+
+std::uint64_t& Memory::own_word(const Bytes& bytes) {
+  if (bytes.data != nullptr) return *reinterpret_cast<std::uint64_t*>(bytes.data);
+  return *word_at(bytes.pe, bytes.space, bytes.begin / sizeof(std::uint64_t));
 }
 
 int Memory::space_of(Segment segment, std::size_t offset) const {
@@ -145,19 +184,15 @@ void Memory::free(int space) {
     drop(static_cast<int>(pe), allocation.data[pe], allocation.bytes);
   }
   allocation.data.clear();
+  allocation.words.clear();
 }
 
-void Memory::fill(std::size_t offset, std::uint64_t value) {
-  const int space = by_offset_[static_cast<int>(Segment::control)].at(offset);
-  const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
-  for (std::byte* data : allocation.data) {
-    auto* words = reinterpret_cast<std::uint64_t*>(data);
-    std::fill_n(words, allocation.bytes / sizeof(value), value);
+std::uint64_t* Memory::word_at(int pe, int space, std::size_t index) {
+  Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
+  if (allocation.sparse) {  // the address of what a map holds stays
+    auto& words = allocation.words[static_cast<std::size_t>(pe)];
+    return &words.try_emplace(index, allocation.first_value).first->second;
   }
-}
-
-std::uint64_t* Memory::word_at(int pe, int space, std::size_t index) const {
-  const Allocation& allocation = allocations_[static_cast<std::size_t>(space)];
   if (allocation.data.empty()) return nullptr;
   return reinterpret_cast<std::uint64_t*>(allocation.data[static_cast<std::size_t>(pe)]) + index;
 }

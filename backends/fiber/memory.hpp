@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/window.hpp"
@@ -60,10 +61,17 @@ class Memory {
   int space_of(Segment segment, std::size_t offset) const;
   void free(int space);
 
-  // Fills a live allocation of control memory with one value, on every PE.
-  void fill(std::size_t offset, std::uint64_t value);
+  // The same in control memory, for words that all begin with one value. Above a gigabyte over all
+  // PEs, words have no bytes behind them: what is counted is kept (a channel of N PEs has N^2 words
+  // for each block, and an algorithm uses few).
+  std::size_t allocate_words(std::size_t words, std::uint64_t first_value, const std::string& name);
+  // A word of control memory that no peer writes. Valid until its allocation ends.
+  std::uint64_t& own_word(const Bytes& bytes);
+  bool sparse(int space) const {
+    return space >= 0 && allocations_[static_cast<std::size_t>(space)].sparse;
+  }
   // The index-th 64 bits of a live allocation; null if it has no storage.
-  std::uint64_t* word_at(int pe, int space, std::size_t index) const;
+  std::uint64_t* word_at(int pe, int space, std::size_t index);
 
   // The bytes of a window's range on `pe`. Throws Failure, saying what is out of bounds or freed.
   Bytes resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) const;
@@ -87,14 +95,19 @@ class Memory {
     bool live;
     std::string name;
     std::vector<std::byte*> data;  // by PE; null without storage
+    bool sparse = false;
+    std::uint64_t first_value = 0;                                           // sparse: of each word
+    std::vector<std::unordered_map<std::size_t, std::uint64_t>> words = {};  // sparse: by PE
   };
   struct Guard {
     std::byte* data = nullptr;
     std::size_t bytes = 0;
     int space = Bytes::local_space;
   };
-  std::byte* make(int pe, std::size_t bytes, int space);
+  std::byte* make(int pe, std::size_t bytes, int space, bool in_huge_pages = true);
   void drop(int pe, std::byte* data, std::size_t bytes);
+  Allocation named(Segment segment, std::size_t bytes, const std::string& name);
+  std::size_t add(Allocation allocation);
 
   int pes_;
   bool payload_storage_;

@@ -26,11 +26,12 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
                         true);
   const std::size_t nth = allocations_++;
   if (nth == shared_.allocations.size()) {
-    shared_.allocations.push_back(
-        {segment, engine().memory().allocate(segment, count * element, own.name)});
-    // Before any PE returns, as zeroing is.
-    if (own.first_value != 0)
-      engine().memory().fill(shared_.allocations[nth].offset, own.first_value);
+    Memory& memory = engine().memory();
+    // Before any PE returns, as zeroing is, words have their first value.
+    const std::size_t offset = own.words
+                                   ? memory.allocate_words(count, own.first_value, own.name)
+                                   : memory.allocate(segment, count * element, own.name);
+    shared_.allocations.push_back({segment, offset});
   }
   return shared_.allocations[nth].offset;
 }
@@ -82,7 +83,7 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
     const std::size_t cells = words * 2 * inbox.message_bytes() / sizeof(std::uint64_t);
     inbox.cells = {
         Segment::payload,
-        allocate_bytes(Segment::payload, cells, sizeof(std::uint64_t), {name + "inbox cells", 0}),
+        allocate_bytes(Segment::payload, cells, sizeof(std::uint64_t), {name + "inbox cells", 0, false}),
         cells};
   }
   channels_.push_back(channel);
@@ -122,6 +123,9 @@ void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
   engine().host_access(host_, bytes.size);
   engine().synced();
   engine().access(bytes, write);
+  if (engine().memory().sparse(bytes.space))
+    throw UsageError(
+        "a channel of so many PEs keeps the words that are used, and no table of them");
   if (bytes.data == nullptr) {
     if (!write) std::memset(host, 0, bytes.size);
     return;

@@ -98,13 +98,15 @@ class FiberWorld {
 
  private:
   Engine& engine() const { return shared_.engine; }
-  // What the world allocates for itself has a name, and a value that its words begin with.
+  // What the world allocates for itself has a name, and is words that begin with a value and that
+  // verbs of blocks alone touch.
   struct Own {
     std::string name;
     std::uint64_t first_value = 0;
+    bool words = true;
   };
   std::size_t allocate_bytes(Segment segment, std::size_t count, std::size_t element,
-                             const Own& own = {"", 0});
+                             const Own& own = {"", 0, false});
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
   // Whether a mutation leaves out this call of the host program.
