@@ -6,7 +6,8 @@
 namespace sym::sim {
 
 struct Costs {
-  explicit Costs(const models::Machine& machine);
+  // `slow`: the GPU's own work takes so many times as long.
+  explicit Costs(const models::Machine& machine, double slow = 1);
   double launch_s, ramp_s, flag_s, release_s, load_local_s, load_remote_s, sync_s;
   double sm_write, sm_read, sm_local, hbm;
   double port_read;  // what a PE's reads reach together while its peers read it
@@ -18,6 +19,7 @@ struct Costs {
   double packet_pass_bytes = 0, packet_pass_s = 0;
   double nic_latency_s = 0, nic_flag_s = 0, nic_post_s = 0;
   int nic_window = 1;
+  double slow;
 };
 
 }  // namespace sym::sim

@@ -1,6 +1,7 @@
 #include "sim/platform.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 
@@ -18,19 +19,58 @@ const models::Machine& checked(const models::Machine& machine, int pes) {
 
 }  // namespace
 
-Platform::Platform(const models::Machine& machine, int pes)
+Platform::Platform(const models::Machine& machine, int pes, const Disturbance& disturbance,
+                   std::vector<int> placement)
     : machine_(checked(machine, pes)),
       per_node_(machine.gpus_per_node),
-      nodes_((pes - 1) / per_node_ + 1),
-      node_(machine_, std::min(pes, per_node_), nodes_ > 1 && machine.nics_per_node > 0) {
+      placement_(std::move(placement)),
+      nodes_(
+          (placement_.empty() ? pes - 1 : *std::max_element(placement_.begin(), placement_.end())) /
+              per_node_ +
+          1),
+      node_(machine_, placement_.empty() ? std::min(pes, per_node_) : per_node_,
+            nodes_ > 1 && machine.nics_per_node > 0) {
   for (int node = 0; node < nodes_; ++node)
     links_.insert(links_.end(), node_.link_bytes_per_s().begin(), node_.link_bytes_per_s().end());
-  if (nodes_ == 1 || machine_.fabric == "none") return;
-  fabric_ = make_fabric(machine_, [this](double bytes_per_s, const std::string& name) {
-    links_.push_back(bytes_per_s);
-    fabric_names_.push_back(name);
-    return static_cast<int>(links_.size()) - 1;
-  });
+  if (nodes_ > 1 && machine_.fabric != "none") {
+    fabric_ = make_fabric(machine_, [this](double bytes_per_s, const std::string& name) {
+      return add_link(bytes_per_s, name);
+    });
+  }
+  require_pes(disturbance, pes);
+  disturb(disturbance);
+}
+
+int Platform::add_link(double bytes_per_s, const std::string& name) {
+  links_.push_back(bytes_per_s);
+  fabric_names_.push_back(name);
+  return static_cast<int>(links_.size()) - 1;
+}
+
+// A link of its own for each thing that is slow: the others stay what they are, also those that
+// were left out because they could never be full.
+void Platform::disturb(const Disturbance& disturbance) {
+  for (const auto& [pe, factor] : disturbance.slow_nics) {
+    const Place at = place(pe);
+    const int nic = machine_.nics_per_node > 0 ? nic_of(at.gpu) : -1;
+    if (nic < 0 || nodes_ == 1)
+      throw UsageError("slow_nic=" + std::to_string(pe) + ": no NIC of it carries traffic");
+    const double rate = machine_.number("nic_gbps") * 1e9 / factor;
+    const std::string name =
+        "slow nic" + std::to_string(nic) + " of node " + std::to_string(at.node);
+    const int out = add_link(rate, name + " out");
+    slow_nics_[{at.node, nic}] = {out, add_link(rate, name + " in")};
+  }
+  for (const Disturbance::Pair& pair : disturbance.slow_links) {
+    for (const auto& [from, to] : {std::pair{pair.from, pair.to}, std::pair{pair.to, pair.from}}) {
+      const Route route = undisturbed_route(from, to);
+      double rate = route.rate_cap_bytes_per_s;
+      for (const int link : route.links)
+        rate = std::min(rate, links_[static_cast<std::size_t>(link)]);
+      slow_ways_[{from, to}] = add_link(
+          rate / pair.value, "slow way " + std::to_string(from) + ">" + std::to_string(to));
+    }
+  }
 }
 
 std::string Platform::link_name(int link) const {
@@ -38,6 +78,14 @@ std::string Platform::link_name(int link) const {
   if (link < a_node * nodes_)
     return "node " + std::to_string(link / a_node) + " " + node_.link_name(link % a_node);
   return fabric_names_[static_cast<std::size_t>(link - a_node * nodes_)];
+}
+
+const char* Platform::link_kind(int link) const {
+  const std::string name = link_name(link);
+  if (name.find("nic") != std::string::npos) return "NIC";
+  if (name.rfind("slow way", 0) == 0) return "slow way";
+  const bool of_node = link < static_cast<int>(node_.link_bytes_per_s().size()) * nodes_;
+  return of_node ? "port" : "fabric";
 }
 
 int Platform::nic_of(int gpu) const { return machine_.nic_of_gpu[static_cast<std::size_t>(gpu)]; }
@@ -61,6 +109,24 @@ double Platform::latency_s(int from_pe, int to_pe) const {
 }
 
 Route Platform::route(int from_pe, int to_pe) const {
+  Route route = undisturbed_route(from_pe, to_pe);
+  if (route.nic && !slow_nics_.empty()) {
+    const Place from = place(from_pe);
+    const Place to = place(to_pe);
+    const bool rails = fabric_->keeps_to_rails();
+    const auto out = slow_nics_.find({from.node, nic_of(rails ? to.gpu : from.gpu)});
+    const auto in = slow_nics_.find({to.node, nic_of(to.gpu)});
+    if (out != slow_nics_.end()) route.links.push_back(out->second.first);
+    if (in != slow_nics_.end()) route.links.push_back(in->second.second);
+  }
+  if (!slow_ways_.empty()) {
+    const auto slow = slow_ways_.find({from_pe, to_pe});
+    if (slow != slow_ways_.end()) route.links.push_back(slow->second);
+  }
+  return route;
+}
+
+Route Platform::undisturbed_route(int from_pe, int to_pe) const {
   const Place from = place(from_pe);
   const Place to = place(to_pe);
   Route route;

@@ -27,12 +27,15 @@ std::unique_ptr<Network> make_network(const std::string& name, const std::vector
 
 SimReport run_sim(const SimOptions& options,
                   const std::function<void(fiber::FiberWorld&)>& program) {
-  const Platform platform(options.machine, options.pes);
+  const Platform platform(options.machine, options.pes, options.disturbance, options.placement);
   const std::unique_ptr<Network> network =
       make_network(options.network, platform.link_bytes_per_s());
   SimReport report;
   network->run([&] {
-    TimePolicy policy(options.machine, platform, *network);
+    TimePolicy policy(options.machine, platform, *network, options.disturbance);
+    Trail trail;
+    Trace trace;
+    policy.watch(options.explain ? &trail : nullptr, options.trace.empty() ? nullptr : &trace);
     fiber::Engine* running = nullptr;
     check::RaceDetector detector(running);
     fiber::EngineOptions engine_options;
@@ -47,6 +50,11 @@ SimReport run_sim(const SimOptions& options,
     report.switches = engine.statistics().switches;
     report.nic_window = policy.nic_window();
     report.end_us = policy.now_us();
+    if (!options.trace.empty()) trace.write(options.trace, platform, policy.now_us() * 1e-6);
+    if (!options.explain) return;
+    report.path = trail.path(policy.last_moment());
+    report.links = policy.link_loads();
+    report.explanation = explain(report.path, platform, report.links, policy.now_us() * 1e-6);
   });
   return report;
 }

@@ -8,6 +8,8 @@
 
 #include "backends/fiber/world.hpp"
 #include "models/machine.hpp"
+#include "sim/disturbance.hpp"
+#include "sim/trail.hpp"
 
 namespace sym::sim {
 
@@ -18,6 +20,10 @@ struct SimOptions {
   int fibres = 1;                   // of a symmetric launch; 0: as many as it has blocks
   bool data = true;                 // false: payload has no storage, only time is simulated
   bool check = false;               // also look for races
+  Disturbance disturbance = {};
+  std::vector<int> placement = {};  // the GPU of each PE; see parse_placement
+  bool explain = false;             // fill SimReport::explanation and links
+  std::string trace = {};           // a file for the timeline; empty: none
 };
 
 struct SimReport {
@@ -26,6 +32,9 @@ struct SimReport {
   std::uint64_t switches = 0;
   int nic_window = 1;
   double end_us = 0;
+  std::vector<std::string> explanation = {};
+  std::vector<Trail::Stretch> path = {};  // the critical one
+  std::vector<LinkLoad> links = {};
 };
 
 // Runs `program` on every PE. With network "simgrid" at most once in a process: use run_in_child.

@@ -18,12 +18,20 @@ TimePolicy::AgentState& TimePolicy::state(const Agent& agent) {
   return states_[id];
 }
 
-void TimePolicy::at(double time_s, What what, Agent* agent, Transfer* transfer) {
-  events_.push({time_s, order_++, what, agent, transfer});
+void TimePolicy::at(double time_s, What what, Agent* agent, Transfer* transfer, Why why) {
+  if (disturbance_.jitter_sigma > 0 && time_s > now_s_)
+    time_s = now_s_ + (time_s - now_s_) * jitter(*agent);
+  Trail::Index moment = Trail::none;
+  if (trail_ != nullptr) {
+    const fiber::Step& step = transfer != nullptr ? transfer->step : agent->step;
+    moment = trail_->add({moment_, time_s, step.verb, why, agent->pe, -1, step.site});
+  }
+  events_.push({time_s, order_++, what, agent, transfer, moment});
 }
 
 void TimePolicy::ready(Engine&, Agent& agent) {
   AgentState& mine = state(agent);
+  if (trace_ != nullptr) trace_->verb(agent, now_s_);
   if (!mine.open.empty()) close_groups(agent);
   if (mine.stores > 0) {
     mine.parked = true;
@@ -38,8 +46,9 @@ void TimePolicy::woken(Engine&, Agent& agent) {
   const bool polls = agent.queue < 0 ? agent.block >= 0 && agent.step.verb != Verb::quiet
                                      : agent.step.verb == Verb::take;
   const bool syncs = agent.block >= 0 && agent.queue < 0;
-  const double cost_s = (syncs ? costs_.sync_s : 0) + (polls ? costs_.load_local_s : 0);
-  at(now_s_ + cost_s, What::resume, &agent, nullptr);
+  const Costs& own = costs(agent);
+  const double cost_s = (syncs ? own.sync_s : 0) + (polls ? own.load_local_s : 0);
+  at(now_s_ + cost_s, What::resume, &agent, nullptr, Why::latency);
 }
 
 // The agent stands before a verb and its lanes are free.
@@ -47,7 +56,7 @@ void TimePolicy::begin(Agent& agent) {
   if (fetches(agent)) {
     fetch(agent);
   } else {
-    at(now_s_ + cost_s(agent), What::resume, &agent, nullptr);
+    at(now_s_ + cost_s(agent), What::resume, &agent, nullptr, why(agent));
   }
 }
 
@@ -58,6 +67,7 @@ void TimePolicy::start_flow(const Route& route, double bytes, double cap, InFlig
   flow.links = route.links;
   flow.bytes = bytes;
   flow.rate_cap_bytes_per_s = std::min(cap, route.rate_cap_bytes_per_s);
+  if (trail_ != nullptr || trace_ != nullptr) watch_start(flow, what);
   in_flight_.emplace(flow.id, what);
   ++flows_;
   network_.start(flow);
@@ -69,12 +79,14 @@ void TimePolicy::payload_out(Transfer& transfer, bool nic, double latency_s) {
   AgentState& mine = state(agent);
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const bool copied = transfer.step.verb == Verb::copy;
-  const double there_s = (is_get ? 2 : 1) * latency_s + (nic                ? costs_.nic_latency_s
-                                                         : transfer.packet  ? costs_.flag_s
-                                                         : is_get || copied ? 0
-                                                                            : costs_.release_s);
+  const double there_s =
+      (is_get ? 2 : 1) * latency_s + (nic                ? costs(agent).nic_latency_s
+                                      : transfer.packet  ? costs(agent).flag_s
+                                      : is_get || copied ? 0
+                                                         : costs(agent).release_s);
   const bool grouped = groups_.contains(&transfer);
-  at(now_s_ + there_s, grouped ? What::deliver_group : What::deliver, &agent, &transfer);
+  at(now_s_ + there_s, grouped ? What::deliver_group : What::deliver, &agent, &transfer,
+     Why::latency);
   if (nic) {
     --mine.posted;
     if (mine.unposted.empty()) return;
@@ -97,7 +109,7 @@ void TimePolicy::flow_ended(const InFlight& flow) {
   AgentState& mine = state(*flow.agent);
   mine.fetch_floor_s = std::max(mine.fetch_floor_s, now_s_ + 2 * flow.latency_s);
   if (--mine.fetches == 0) {
-    at(std::max(now_s_, mine.fetch_floor_s), What::resume, flow.agent, nullptr);
+    at(std::max(now_s_, mine.fetch_floor_s), What::resume, flow.agent, nullptr, Why::local);
   }
 }
 
@@ -124,23 +136,26 @@ void TimePolicy::deliver(Engine& engine, Transfer& transfer) {
     const bool local = target == issuer.pe;
     const bool with_payload = follower->packet || (!local && platform_.by_nic(issuer.pe, target));
     const double flag_s = with_payload ? 0
-                          : local      ? costs_.flag_s
-                                       : costs_.flag_s + platform_.latency_s(issuer.pe, target);
-    at(now_s_ + flag_s, What::deliver, &issuer, follower);
+                          : local      ? costs(issuer).flag_s
+                                       : costs(issuer).flag_s + platform_.latency_s(issuer.pe, target);
+    at(now_s_ + flag_s, What::deliver, &issuer, follower, Why::latency);
   }
   if (mine.held.empty()) return;
-  for (Transfer* held : std::exchange(mine.held, {})) at(now_s_, What::deliver, &issuer, held);
+  for (Transfer* held : std::exchange(mine.held, {}))
+    at(now_s_, What::deliver, &issuer, held, Why::latency);
 }
 
 bool TimePolicy::next(Engine& engine) {
+  if (!std::exchange(begun_, true)) start_background();
   const double due_s = events_.empty() ? no_rate_cap : events_.top().time_s;
-  if (network_.in_flight() > 0 && due_s > network_.now()) {
+  if (network_.in_flight() > background_ && due_s > network_.now()) {
     const std::vector<FlowId> ended = network_.advance(due_s);
     now_s_ = std::max(now_s_, network_.now());
     for (FlowId id : ended) {
       const auto found = in_flight_.find(id);
       const InFlight flow = found->second;
       in_flight_.erase(found);
+      if (!watched_.empty()) watch_end(id);
       flow_ended(flow);
     }
     if (!ended.empty()) return true;
@@ -149,6 +164,12 @@ bool TimePolicy::next(Engine& engine) {
   const Event event = events_.top();
   events_.pop();
   now_s_ = std::max(now_s_, event.time_s);
+  moment_ = event.moment;
+  run_event(engine, event);
+  return true;
+}
+
+void TimePolicy::run_event(Engine& engine, const Event& event) {
   switch (event.what) {
     case What::resume:
       engine.resume(*event.agent);
@@ -170,7 +191,6 @@ bool TimePolicy::next(Engine& engine) {
       deliver_all(engine, *event.transfer);
       break;
   }
-  return true;
 }
 
 }  // namespace sym::sim

@@ -49,15 +49,22 @@
 #include "backends/fiber/engine.hpp"
 #include "models/machine.hpp"
 #include "sim/costs.hpp"
+#include "sim/disturbance.hpp"
 #include "sim/network.hpp"
 #include "sim/platform.hpp"
+#include "sim/trace.hpp"
+#include "sim/trail.hpp"
 
 namespace sym::sim {
 
 class TimePolicy : public fiber::Policy {
  public:
-  TimePolicy(const models::Machine& machine, const Platform& platform, Network& network)
-      : machine_(machine), costs_(machine), platform_(platform), network_(network) {}
+  // All but the machine must outlive it.
+  TimePolicy(const models::Machine& machine, const Platform& platform, Network& network,
+             const Disturbance& disturbance);
+
+  // Before the run: keeps what explains its time, or a timeline. Either may be null.
+  void watch(Trail* trail, Trace* trace);
 
   void ready(fiber::Engine& engine, fiber::Agent& agent) override;
   void woken(fiber::Engine& engine, fiber::Agent& agent) override;
@@ -67,6 +74,9 @@ class TimePolicy : public fiber::Policy {
 
   std::uint64_t flows() const { return flows_; }
   int nic_window() const { return costs_.nic_window; }
+  // Of a run that was watched: the event that ended it, and what each link has carried.
+  Trail::Index last_moment() const { return moment_; }
+  std::vector<LinkLoad> link_loads() const;
 
  private:
   enum class What { resume, start_transfer, deliver, deliver_group, fetched };
@@ -76,6 +86,7 @@ class TimePolicy : public fiber::Policy {
     What what;
     fiber::Agent* agent;
     fiber::Transfer* transfer;
+    Trail::Index moment;
     bool operator>(const Event& other) const {
       return time_s != other.time_s ? time_s > other.time_s : order > other.order;
     }
@@ -101,6 +112,7 @@ class TimePolicy : public fiber::Policy {
     int posted = 0;  // NIC transfers under way
     std::deque<fiber::Transfer*> unposted;
     std::vector<fiber::Transfer*> held;  // by a fence
+    std::uint64_t draws = 0;             // of its jitter
   };
   // Transfers that go as one flow: of the pieces of one warps to one PE, or of one copy. Kept by
   // the first of them.
@@ -115,8 +127,27 @@ class TimePolicy : public fiber::Policy {
     bool nic;
     double latency_s;  // of its route, one way
   };
+  // Of a flow, where somebody wants to know what held it back.
+  struct Watched {
+    Flow flow;
+    double begin_s;
+    Trail::Index moment;
+    const fiber::Agent* agent;
+    fiber::Step step;
+  };
 
-  void at(double time_s, What what, fiber::Agent* agent, fiber::Transfer* transfer);
+  void at(double time_s, What what, fiber::Agent* agent, fiber::Transfer* transfer, Why why);
+  double jitter(const fiber::Agent& agent);
+  const Costs& costs(const fiber::Agent& agent) const {
+    if (slow_costs_.empty()) return costs_;
+    const auto found = slow_costs_.find(agent.pe);
+    return found == slow_costs_.end() ? costs_ : found->second;
+  }
+  static Why why(const fiber::Agent& agent);
+  void start_background();
+  void watch_start(const Flow& flow, const InFlight& what);
+  void watch_end(FlowId id);
+  void run_event(fiber::Engine& engine, const Event& event);
   void begin(fiber::Agent& agent);
   double cost_s(fiber::Agent& agent);
   double operation_s(const fiber::Agent& agent) const;
@@ -146,8 +177,12 @@ class TimePolicy : public fiber::Policy {
 
   const models::Machine machine_;
   const Costs costs_;
+  std::map<int, Costs> slow_costs_;  // by PE
   const Platform& platform_;
   Network& network_;
+  const Disturbance& disturbance_;
+  bool begun_ = false;
+  std::size_t background_ = 0;  // flows that never end
   double now_s_ = 0;
   std::uint64_t order_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -156,6 +191,13 @@ class TimePolicy : public fiber::Policy {
   std::unordered_map<const fiber::Transfer*, Group> groups_;
   FlowId next_flow_ = 1;
   std::uint64_t flows_ = 0;
+  // Where the run is watched.
+  Trail* trail_ = nullptr;
+  Trace* trace_ = nullptr;
+  Trail::Index moment_ = Trail::none;  // the event that happens now
+  std::unordered_map<FlowId, Watched> watched_;
+  std::vector<double> link_bytes_;
+  std::vector<int> link_flows_;  // under way
 };
 
 }  // namespace sym::sim

@@ -49,25 +49,27 @@ void TimePolicy::fetch(Agent& agent) {
   }
   double begin_s = now_s_;
   if (agent.step.verb == Verb::gemm) {
-    begin_s += costs_.launch_s;
+    begin_s += costs(agent).launch_s;
     mine.fetch_floor_s = now_s_ + operation_s(agent);
   } else {
-    if (agent.step.verb == Verb::warps) begin_s += costs_.sync_s;
-    mine.fetch_floor_s = begin_s + costs_.load_local_s + local_bytes / local_rate(agent);
+    if (agent.step.verb == Verb::warps) begin_s += costs(agent).sync_s;
+    mine.fetch_floor_s = begin_s + costs(agent).load_local_s + local_bytes / local_rate(agent);
   }
   if (remote == 0) {
-    at(mine.fetch_floor_s, What::resume, &agent, nullptr);
+    at(mine.fetch_floor_s, What::resume, &agent, nullptr,
+       agent.step.verb == Verb::gemm ? Why::gemm : Why::local);
     return;
   }
   mine.fetches = remote;
-  at(begin_s + costs_.load_remote_s, What::fetched, &agent, nullptr);
+  at(begin_s + costs(agent).load_remote_s, What::fetched, &agent, nullptr, Why::latency);
 }
 
 void TimePolicy::start_fetches(Agent& agent) {
   // The launch's blocks share what the port reads; each has its own limit beside that. A gemm has
   // all SMs.
-  const double share = costs_.port_read / agent.blocks;
-  const double rate = agent.queue >= 0 ? share : std::min(costs_.sm_read * agent.weight, share);
+  const double share = costs(agent).port_read / agent.blocks;
+  const double rate =
+      agent.queue >= 0 ? share : std::min(costs(agent).sm_read * agent.weight, share);
   const Fetches all = fetches_of(agent);
   double sum = 0;
   for (const auto& [pe, bytes] : all) sum += pe == agent.pe ? 0 : static_cast<double>(bytes);
@@ -89,7 +91,7 @@ void TimePolicy::issued(Engine& engine, Transfer& transfer) {
   } else if (transfer.kind == Transfer::Kind::value) {
     const int target = transfer.target();
     const double latency_s = target == agent.pe ? 0 : platform_.latency_s(agent.pe, target);
-    at(now_s_ + costs_.flag_s + latency_s, What::deliver, &agent, &transfer);
+    at(now_s_ + costs(agent).flag_s + latency_s, What::deliver, &agent, &transfer, Why::latency);
   } else if (agent.in_warps || transfer.step.verb == Verb::copy) {
     collect(engine.pes(), transfer);
   } else {
@@ -101,12 +103,12 @@ void TimePolicy::issue_signal(Agent& agent, Transfer& transfer) {
   if (transfer.payload != nullptr) return;  // leaves when its payload is there
   const int target = transfer.target();
   const double release_s =
-      agent.step.verb == Verb::put_signal ? costs_.release_s : 0;  // empty payload
+      agent.step.verb == Verb::put_signal ? costs(agent).release_s : 0;  // empty payload
   const bool local = target == agent.pe;
   const bool nic = !local && platform_.by_nic(agent.pe, target);
-  const double there_s = (nic ? costs_.nic_flag_s : costs_.flag_s) +
+  const double there_s = (nic ? costs(agent).nic_flag_s : costs(agent).flag_s) +
                          (local ? 0 : platform_.latency_s(agent.pe, target));
-  at(now_s_ + release_s + there_s, What::deliver, &agent, &transfer);
+  at(now_s_ + release_s + there_s, What::deliver, &agent, &transfer, Why::latency);
 }
 
 void TimePolicy::collect(int pes, Transfer& transfer) {
@@ -147,7 +149,7 @@ void TimePolicy::send(Transfer& transfer) {
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const int peer = is_get ? transfer.src.pe : transfer.dst.pe;
   if (peer != agent.pe && platform_.by_nic(agent.pe, peer)) {
-    if (mine.posted < costs_.nic_window) {
+    if (mine.posted < costs(agent).nic_window) {
       start_posting(transfer);
     } else {
       mine.unposted.push_back(&transfer);
@@ -157,16 +159,18 @@ void TimePolicy::send(Transfer& transfer) {
   ++mine.stores;
   // Lanes load before they store. Packets have paid for it, and a local copy does so on its own.
   const bool lanes = transfer.step.verb != Verb::copy && !transfer.packet && peer != agent.pe;
-  const double load_s = is_get ? costs_.load_remote_s : costs_.load_local_s;
-  at(now_s_ + (lanes ? load_s : 0), What::start_transfer, &agent, &transfer);
+  const double load_s = is_get ? costs(agent).load_remote_s : costs(agent).load_local_s;
+  at(now_s_ + (lanes ? load_s : 0), What::start_transfer, &agent, &transfer, Why::latency);
 }
 
 void TimePolicy::start_posting(Transfer& transfer) {
   const auto group = groups_.find(&transfer);
   const auto messages =
       group == groups_.end() ? 1.0 : 1.0 + static_cast<double>(group->second.others.size());
-  ++state(*transfer.issuer).posted;
-  at(now_s_ + messages * costs_.nic_post_s, What::start_transfer, transfer.issuer, &transfer);
+  Agent& agent = *transfer.issuer;
+  ++state(agent).posted;
+  at(now_s_ + messages * costs(agent).nic_post_s, What::start_transfer, &agent, &transfer,
+     Why::posting);
 }
 
 void TimePolicy::start_transfer(Transfer& transfer) {
@@ -187,13 +191,14 @@ void TimePolicy::start_transfer(Transfer& transfer) {
   if (route.nic) {
     start_flow(route, bytes, no_rate_cap, what);
   } else if (transfer.step.verb == Verb::copy) {
-    const double room = costs_.copy_engine_room;
+    const double room = costs(agent).copy_engine_room;
     route.rate_cap_bytes_per_s *= room;
-    start_flow(route, bytes * room, costs_.copy_engine * room, what);
+    start_flow(route, bytes * room, costs(agent).copy_engine * room, what);
   } else {
     if (transfer.packet) packets_start(agent, bytes);
     const double share = group != groups_.end() ? group->second.share : 1;
-    start_flow(route, bytes, (is_get ? costs_.sm_read : costs_.sm_write) * agent.weight * share,
+    start_flow(route, bytes,
+               (is_get ? costs(agent).sm_read : costs(agent).sm_write) * agent.weight * share,
                what);
   }
 }
@@ -202,9 +207,9 @@ void TimePolicy::start_transfer(Transfer& transfer) {
 void TimePolicy::start_local(Transfer& transfer, double bytes) {
   Agent& agent = *transfer.issuer;
   const bool copied = transfer.step.verb == Verb::copy;
-  const double time_s =
-      copied ? 2 * bytes / costs_.hbm : costs_.load_local_s + 2 * bytes / local_rate(agent);
-  at(now_s_ + time_s, What::fetched, &agent, &transfer);
+  const double time_s = copied ? 2 * bytes / costs(agent).hbm
+                               : costs(agent).load_local_s + 2 * bytes / local_rate(agent);
+  at(now_s_ + time_s, What::fetched, &agent, &transfer, Why::local);
 }
 
 }  // namespace sym::sim
