@@ -35,10 +35,19 @@ struct Checked {
   bool pct_longer = false;  // than k: then it promises nothing
 };
 
+// What only the simulator has to tell.
+struct Simulated {
+  std::vector<std::string> explanation;  // lines
+  double low_us = 0, high_us = 0;        // if the assumed numbers are better, or worse
+  int runs = 0;                          // with jitter; result.time_us is then their median
+  double p99_us = 0;
+};
+
 struct Outcome {
   PointResult result;  // summed and maximised over the PEs
   std::vector<Finding> findings;
   Checked checked;
+  Simulated simulated;
   std::uint64_t flows = 0;
   int window = 0;
   int fibres = 0;

@@ -1,8 +1,4 @@
-// The checker and the simulator, or what is said where this build has neither.
-#include <memory>
-#include <nlohmann/json.hpp>
-
-#include "backends/report/finding_json.hpp"
+// The checker, or what is said where this build has none.
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "experiments/sym/backends.hpp"
@@ -11,8 +7,6 @@
 #include "backends/check/found.hpp"
 #include "backends/check/run.hpp"
 #include "backends/check/timeline.hpp"
-#include "sim/child.hpp"
-#include "sim/run.hpp"
 #endif
 
 namespace sym::command {
@@ -25,10 +19,6 @@ Outcome run_on_check(const Algorithm&, const Point&, const RunOptions&) {
 std::vector<std::string> timeline_on_check(const Algorithm&, const Point&, const RunOptions&,
                                            const std::string&) {
   throw Unavailable("check: " + why_unavailable("check"));
-}
-std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunOptions&,
-                                      const models::Machine&) {
-  throw Unavailable("sim: " + why_unavailable("sim"));
 }
 
 #else
@@ -107,69 +97,6 @@ std::vector<std::string> timeline_on_check(const Algorithm& algorithm, const Poi
   (void)check::run_check(check,
                          [&](fiber::FiberWorld& world) { (void)algorithm.fiber(world, point); });
   return timeline.lines(most_lines);
-}
-
-namespace {
-
-std::string simulate(const Algorithm& algorithm, const Point& point,
-                     const sim::SimOptions& options) {
-  std::vector<PointResult> results(static_cast<std::size_t>(point.pes));
-  const sim::SimReport report = sim::run_sim(options, [&](fiber::FiberWorld& world) {
-    results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);
-  });
-  const PointResult all = report.findings.empty() ? merge(algorithm, results) : results[0];
-  nlohmann::json json;
-  json["count"] = all.count;
-  json["bytes"] = all.bytes;
-  json["wrong"] = all.wrong;
-  json["hash"] = all.hash;
-  json["time_us"] = all.time_us;
-  json["first_wrong"] = all.first_wrong;
-  json["failure"] = all.failure;
-  for_each_measure(all.measures,
-                   [&](const char* name, double value) { json["measures"][name] = value; });
-  json["flows"] = report.flows;
-  json["window"] = report.nic_window;
-  json["findings"] = nlohmann::json::array();
-  for (const Finding& finding : check::found_of(report.findings))
-    json["findings"].push_back(nlohmann::json(report::to_json(finding)));
-  return json.dump();
-}
-
-}  // namespace
-
-std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point,
-                                      const RunOptions& options, const models::Machine& machine) {
-  sim::SimOptions sim_options;
-  sim_options.machine = machine;
-  sim_options.pes = point.pes;
-  sim_options.network = options.network;
-  sim_options.fibres = options.blocks_exact ? 0 : 1;
-  sim_options.data = !options.no_data;
-  sim_options.check = options.check;
-  const int fibres = options.blocks_exact ? point.blocks : 1;
-  auto child =
-      std::make_shared<sim::Child>([&] { return simulate(algorithm, point, sim_options); });
-  return [child, fibres] {
-    const auto json = nlohmann::json::parse(child->finish());
-    Outcome outcome;
-    outcome.result.count = json["count"];
-    outcome.result.bytes = json["bytes"];
-    outcome.result.wrong = json["wrong"];
-    outcome.result.hash = json["hash"];
-    outcome.result.time_us = json["time_us"];
-    outcome.result.first_wrong = json["first_wrong"];
-    outcome.result.failure = json["failure"];
-    for_each_measure(outcome.result.measures,
-                     [&](const char* name, double& value) { value = json["measures"][name]; });
-    outcome.flows = json["flows"];
-    outcome.window = json["window"];
-    outcome.fibres = fibres;
-    for (const auto& finding : json["findings"])
-      outcome.findings.push_back(report::finding_of(finding));
-    add_failure(outcome);
-    return outcome;
-  };
 }
 
 #endif

@@ -8,6 +8,17 @@
 
 namespace sym::command {
 
+// What only the simulator takes.
+struct SimRunOptions {
+  std::string disturb;    // what --inject says of the machine
+  std::string jitter;     // lognormal:SIGMA; empty: none
+  std::string placement;  // empty: packed
+  int runs = 1;           // of one point with jitter
+  double band = 0;        // percent by which assumed numbers may be wrong; 0: not asked
+  bool explain = false;
+  std::string trace;  // a file
+};
+
 struct RunOptions {
   std::string algorithm;
   std::string backend = "check";
@@ -44,6 +55,7 @@ struct RunOptions {
   bool no_data = false;
   std::string network = "simgrid";
   bool blocks_exact = false;
+  SimRunOptions sim;
   std::string data = "exact";
   int root = 0;
   int per_node = 0;  // 0: by the machine

@@ -76,7 +76,11 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
           {"pure_us", number(measures.pure_us)},
           {"stages_us", number(measures.stages_us)},
           {"tflops", number(row.tflops)},
-          {"flavour", row.flavour}};
+          {"flavour", row.flavour},
+          {"runs", number(static_cast<std::uint64_t>(row.runs))},
+          {"p99_us", number(row.p99_us)},
+          {"time_low_us", number(row.low_us)},
+          {"time_high_us", number(row.high_us)}};
 }
 
 void print_header(std::FILE* out, const std::string& title) {
@@ -134,6 +138,8 @@ std::string remarks(const Row& row) {
   if (!row.network.empty()) {
     say(fmt::format("g={} W={} flows={} {}", row.fibres, row.window, row.flows, row.network));
   }
+  if (row.runs != 0) say(fmt::format("p99 {:.2f} of {} runs", row.p99_us, row.runs));
+  if (row.low_us != 0) say(fmt::format("band {:.2f} to {:.2f}", row.low_us, row.high_us));
   if (row.hash != 0) say(fmt::format("hash {:016x}", row.hash));
   return text;
 }

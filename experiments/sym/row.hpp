@@ -43,6 +43,9 @@ struct Row {
   std::size_t m = 0, n = 0, k = 0;
   double tflops = 0;  // of each GPU
   std::string flavour;
+  // Of the simulator, where they were asked for.
+  int runs = 0;
+  double p99_us = 0, low_us = 0, high_us = 0;
 };
 
 // (column, value) in the order of the schema.

@@ -72,6 +72,10 @@ Row row_of(const Algorithm& algorithm, const Point& point, const Outcome& outcom
     row.network = options.network;
     row.flows = outcome.flows;
     row.window = outcome.window;
+    row.runs = outcome.simulated.runs;
+    row.p99_us = outcome.simulated.p99_us;
+    row.low_us = outcome.simulated.low_us;
+    row.high_us = outcome.simulated.high_us;
   }
   add_baseline(row, outcome);
   add_families(row, point, outcome.result.measures);

@@ -77,6 +77,8 @@ class Run {
       point.seed += at % runs;
       return point;
     };
+    if (!options_.sim.trace.empty() && all > 1)
+      throw UsageError("--trace is of one point: one size, one variant and one number of PEs");
     // Simulated points are processes of their own: as many at a time as there are cores, rows in
     // order.
     const std::size_t ahead =

@@ -5,6 +5,25 @@ namespace sym::command {
 
 namespace {
 
+void add_sim_options(CLI::App& run, SimRunOptions& o) {
+  const std::string group = "sim";
+  run.add_flag("--explain", o.explain,
+               "what bounds each phase, the critical path, the busiest links, and the error band")
+      ->group(group);
+  run.add_option("--trace", o.trace, "write a timeline of the run for Perfetto (JSON)")
+      ->group(group);
+  run.add_option("--band", o.band,
+                 "how far the time moves if the assumed numbers are better or worse by so many "
+                 "percent (--explain: 30)")
+      ->group(group);
+  run.add_option("--jitter", o.jitter,
+                 "lognormal:SIGMA on each delay; the row has the median and p99 of --runs seeds")
+      ->group(group);
+  run.add_option("--placement", o.placement,
+                 "the GPU of each PE: packed, round_robin over the nodes, or a list 0,8,1,9")
+      ->group(group);
+}
+
 void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_option("algorithm", o.algorithm, "all_reduce, gemm, ... (sym list shows all)")
       ->required();
@@ -40,11 +59,14 @@ void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_flag("--no-data", o.no_data, "sim: only time, payload has no storage");
   run.add_option("--network", o.network, "sim: simgrid or ports");
   run.add_flag("--blocks-exact", o.blocks_exact, "sim: a fibre for every block");
+  add_sim_options(run, o.sim);
   run.add_option("--gpus", o.gpus, "cuda: GPUs to use; fewer than PEs: all PEs share one");
   run.add_option("--wait-ms", o.wait_ms, "how long a wait may last (thread, cuda; 0: for ever)");
   run.add_option("--inject", o.inject,
                  "skip=PE or (collectives) count=PE: a PE that does not take part as it should; "
-                 "moe_dispatch_combine: bad_id, nan_weight or overflow");
+                 "moe_dispatch_combine: bad_id, nan_weight or overflow; sim, several: "
+                 "slow_gpu=PE:FACTOR, slow_nic=PE:FACTOR, slow_link=PE-PE:FACTOR, "
+                 "background=PE-PE:GBPS");
   run.add_option("--csv", o.csv, "write the rows to a file (docs/csv.md)");
   run.add_option("--json", o.json, "write the rows to a file");
 }
@@ -54,7 +76,7 @@ void add_check_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     run.add_option(name, value, text)->group(group);
   };
-  add("--runs", o.runs, "random and pct: how many seeds, from --seed on");
+  add("--runs", o.runs, "random, pct, and sim with --jitter: how many seeds, from --seed on");
   add("--knobs", raw.knobs,
       "late_source,late_delivery,split,skew,poison (worst); shuffle,launch_order,wrap; or none "
       "(default: all that are on by themselves)");

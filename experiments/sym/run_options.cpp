@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -115,6 +116,31 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
     throw UsageError("--inject shows in verified launches: leave out -c 0");
 }
 
+// What --inject says of a simulated machine goes to the simulator; the rest is the program's.
+void understand_sim(RunOptions& o, const CLI::App& app) {
+  static const std::vector<std::string> names{"slow_gpu", "slow_nic", "slow_link", "background"};
+  std::string rest;
+  for (const std::string& part : comma_separated(o.inject)) {
+    const bool disturbs = contains(names, part.substr(0, part.find('=')));
+    std::string& to = disturbs ? o.sim.disturb : rest;
+    to += (to.empty() ? "" : ",") + part;
+  }
+  o.inject = rest;
+  const auto only = [&o](bool given, const char* option) {
+    if (given && o.backend != "sim")
+      throw UsageError(std::string(option) + " goes with --backend sim alone");
+  };
+  only(!o.sim.disturb.empty(), ("--inject " + o.sim.disturb).c_str());
+  for (const char* option : {"--explain", "--trace", "--band", "--jitter", "--placement"})
+    only(app.get_option(option)->count() > 0, option);
+  if (app.get_option("--band")->count() > 0 && !(o.sim.band > 0 && o.sim.band <= 1000))
+    throw UsageError("--band takes a percentage above 0 and up to 1000");
+  if (o.sim.explain && o.sim.band <= 0) o.sim.band = 30;
+  if (o.sim.jitter.empty()) return;
+  if (app.get_option("--runs")->count() == 0) o.runs = 20;
+  o.sim.runs = std::exchange(o.runs, 1);  // a row for all, not one each
+}
+
 // Options of one schedule do nothing under another, so they are refused.
 void require_schedule(const CLI::App& app, const RunOptions& o) {
   const auto only = [&](const char* option, const std::vector<std::string>& schedules) {
@@ -126,7 +152,7 @@ void require_schedule(const CLI::App& app, const RunOptions& o) {
                                    fmt::join(schedules, " or "), o.schedule));
     }
   };
-  only("--runs", {"random", "pct"});
+  if (o.sim.jitter.empty()) only("--runs", {"random", "pct"});
   only("--depth", {"pct"});
   only("--bound", {"exhaustive"});
   only("--knobs", {"worst", "random", "pct"});
@@ -177,6 +203,7 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   require_name("data", o.data, {"exact", "random"});
   require_name("network", o.network, {"simgrid", "ports"});
   understand_schedule(o, raw.schedule, algorithm);
+  understand_sim(o, app);
   require_backend(o, algorithm);
   require_schedule(app, o);
   understand_sizes(o, raw);

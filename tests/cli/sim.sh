@@ -67,6 +67,44 @@ refused "NCCL chooses" -- "${sim[@]}" --machine dgx-h100 --flavour nccl --varian
 refused "NVLink switches" "pcie-8xa100" -- "${sim[@]}" --machine pcie-8xa100 --flavour nccl
 refused "--flavour" "sim" -- "$SYM" run all_reduce --backend check --flavour nccl
 refused "not for 'broadcast'" -- "$SYM" run broadcast --backend sim --machine dgx-h100 --flavour nccl
+# Answers: the critical path in words, the error band of assumed numbers, and a timeline that is JSON.
+try 0 "${sim[@]}" --machine dgx-h100*2 --bytes 64M --variant hierarchical --no-data --network $network --explain --trace t.json --csv explained.csv
+says "bound by  NIC"
+says "critical path of"
+says "hierarchical.hpp"
+says "gpu0>nvswitch"
+grep -q '"ph":"X"' t.json || fail "no slices in the timeline"
+python3 -c 'import json; assert len(json.load(open("t.json"))["traceEvents"]) > 100' 2>/dev/null ||
+  ! command -v python3 >/dev/null || fail "the timeline is no JSON"
+time=$(csv time_us explained.csv)
+awk -v t="$time" -v l="$(csv time_low_us explained.csv)" -v h="$(csv time_high_us explained.csv)" \
+  'BEGIN { exit !(l > t / 1.31 && l < t && h > t && h < t * 1.31) }' || fail "the band does not hold $time"
+try 0 "${sim[@]}" --machine dgx-h100*2 --bytes 64M --variant hierarchical --no-data --network $network --csv plain.csv
+[ "$(csv time_us plain.csv)" = "$time" ] || fail "to be watched takes time"
+
+# What is wrong with a machine, where PEs are, and chance: the same seeds, the same rows.
+slower() {
+  awk -v a="$(csv time_us plain.csv)" -v b="$(csv time_us "$1")" 'BEGIN { exit !(b > 1.05 * a) }' || fail "$1 is not slower"
+}
+two=("${sim[@]}" --machine dgx-h100*2 --bytes 64M --variant hierarchical --no-data --network $network)
+for what in slow_gpu=3:8 slow_nic=9:2 slow_link=0-8:3 background=0-8:400,background=8-0:400; do
+  try 0 "${two[@]}" --inject "$what" --csv "$what.csv"
+  slower "$what.csv"
+done
+try 0 "${two[@]}" --placement round_robin --csv placed.csv
+slower placed.csv
+for i in 1 2; do try 0 "${two[@]}" --jitter lognormal:0.2 --runs 9 --csv jitter$i.csv; done
+cmp jitter1.csv jitter2.csv || fail "two runs with jitter differ"
+[ "$(csv runs jitter1.csv)" = 9 ] || fail "not 9 runs"
+awk -v a="$(csv time_us jitter1.csv)" -v b="$(csv p99_us jitter1.csv)" 'BEGIN { exit !(b > a) }' || fail "p99 is no more than the median"
+try 0 "${two[@]}" --jitter lognormal:0.2 --runs 9 --seed 2 --csv jitter3.csv
+[ "$(csv time_us jitter3.csv)" != "$(csv time_us jitter1.csv)" ] || fail "another seed, the same time"
+refused "slow_nic=PE:FACTOR" -- "${two[@]}" --inject slow_nic=3
+refused "PEs are 0 to 15" -- "${two[@]}" --inject slow_gpu=16:2
+refused "each PE needs one of its own" -- "${two[@]}" --placement 0,1
+refused "lognormal:SIGMA" -- "${two[@]}" --jitter normal
+refused "--trace is of one point" -- "${sim[@]}" --machine dgx-h100 --sizes 1K,2K --trace t.json
+refused "--backend sim alone" -- "$SYM" run all_reduce --backend thread --explain
 
 # The same run also checks.
 try 0 "${sim[@]}" --machine dgx-h200 --bytes 64K --variant all --check --network $network
