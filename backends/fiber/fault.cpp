@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <ctime>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace sym::fiber {
@@ -45,7 +46,8 @@ struct Watched {
     timer_t timer = {};
     double tick_s = 0;  // 0: there is no timer
     std::uint64_t marks = 0;
-    int ticks = 0;  // with no mark between them
+    int ticks = 0;      // with no mark between them
+    double used_s = 0;  // CPU time of the thread at the last tick
     bool hurries = false;
   } clocks[2];  // CPU time, then wall time
   int signal = 0;
@@ -113,11 +115,21 @@ void set(Watched::Clock& clock, double tick_s) {
   timer_settime(clock.timer, 0, &times, nullptr);
 }
 
+double thread_seconds() {
+  timespec used = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 // A tick of a clock: whether the fibre is to be ended. Code outside the program, an allocator say,
 // may hold a lock that would be held for ever: then rather at one of many short ticks that follow.
-// But who has slept for so long is in a system call.
+// But who has slept for so long is in a system call; and who has had a part of the processor in
+// that time, on a machine with much else to do, has not slept.
 bool is_over(Watched::Clock& clock, bool cpu, const void* context) {
   constexpr int most_ticks = 1'000;
+  constexpr double busy = 0.01;
+  const double before_s = std::exchange(clock.used_s, thread_seconds());
+  if (!cpu && clock.used_s - before_s > busy * clock.tick_s) clock.marks = 0;
   if (watched.marks != clock.marks) {
     clock.marks = watched.marks;
     clock.ticks = 0;
