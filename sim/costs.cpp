@@ -73,7 +73,8 @@ void TimePolicy::packets_out(const Agent& agent) {
 double TimePolicy::packet_passes_s(const Agent& agent) {
   if (costs(agent).packet_pass_bytes <= 0) return 0;
   const double of_a_block = static_cast<double>(agent.step.bytes) / agent.weight;
-  const double passes_s = std::ceil(of_a_block / costs(agent).packet_pass_bytes) * costs(agent).packet_pass_s;
+  const double passes_s =
+      std::ceil(of_a_block / costs(agent).packet_pass_bytes) * costs(agent).packet_pass_s;
   const AgentState::Messages& mine = state(agent).messages;
   return mine.begun < 2 ? passes_s : std::max(0.0, passes_s - mine.held_up_s);
 }

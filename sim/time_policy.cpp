@@ -137,7 +137,7 @@ void TimePolicy::deliver(Engine& engine, Transfer& transfer) {
     const bool with_payload = follower->packet || (!local && platform_.by_nic(issuer.pe, target));
     const double flag_s = with_payload ? 0
                           : local      ? costs(issuer).flag_s
-                                       : costs(issuer).flag_s + platform_.latency_s(issuer.pe, target);
+                                  : costs(issuer).flag_s + platform_.latency_s(issuer.pe, target);
     at(now_s_ + flag_s, What::deliver, &issuer, follower, Why::latency);
   }
   if (mine.held.empty()) return;

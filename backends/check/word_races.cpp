@@ -138,7 +138,8 @@ void RaceDetector::word_written(fiber::Agent& agent, const fiber::Transfer* tran
   if (!added) {
     if (word.note == nullptr) return;
     static_cast<Counted&>(*word.note)
-        .restart(word.value(), transfer != nullptr ? toucher_of(*transfer, true) : toucher_of(agent));
+        .restart(word.value(),
+                 transfer != nullptr ? toucher_of(*transfer, true) : toucher_of(agent));
     return;
   }
   // A number of its own, among transfers that no quiet will ever complete.

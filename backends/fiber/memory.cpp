@@ -136,8 +136,8 @@ std::size_t Memory::allocate(Segment segment, std::size_t bytes, const std::stri
   Allocation allocation = named(segment, bytes, name);
   if (stores(segment)) {
     for (int pe = 0; pe < pes_; ++pe) {
-      allocation.data.push_back(make(pe, bytes, static_cast<int>(allocations_.size()),
-                                     segment == Segment::payload));
+      allocation.data.push_back(
+          make(pe, bytes, static_cast<int>(allocations_.size()), segment == Segment::payload));
     }
   }
   return add(std::move(allocation));

@@ -28,9 +28,8 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
   if (nth == shared_.allocations.size()) {
     Memory& memory = engine().memory();
     // Before any PE returns, as zeroing is, words have their first value.
-    const std::size_t offset = own.words
-                                   ? memory.allocate_words(count, own.first_value, own.name)
-                                   : memory.allocate(segment, count * element, own.name);
+    const std::size_t offset = own.words ? memory.allocate_words(count, own.first_value, own.name)
+                                         : memory.allocate(segment, count * element, own.name);
     shared_.allocations.push_back({segment, offset});
   }
   return shared_.allocations[nth].offset;
@@ -81,10 +80,10 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
     inbox.lanes.tagged = true;
     make_tables(inbox.lanes, "inbox");
     const std::size_t cells = words * 2 * inbox.message_bytes() / sizeof(std::uint64_t);
-    inbox.cells = {
-        Segment::payload,
-        allocate_bytes(Segment::payload, cells, sizeof(std::uint64_t), {name + "inbox cells", 0, false}),
-        cells};
+    inbox.cells = {Segment::payload,
+                   allocate_bytes(Segment::payload, cells, sizeof(std::uint64_t),
+                                  {name + "inbox cells", 0, false}),
+                   cells};
   }
   channels_.push_back(channel);
   return channel;

@@ -70,7 +70,8 @@ Outcome outcome_of(const std::string& text) {
   outcome.flows = json["flows"];
   outcome.window = json["window"];
   outcome.simulated.explanation = json["explanation"];
-  for (const auto& finding : json["findings"]) outcome.findings.push_back(report::finding_of(finding));
+  for (const auto& finding : json["findings"])
+    outcome.findings.push_back(report::finding_of(finding));
   add_failure(outcome);
   return outcome;
 }

@@ -78,10 +78,9 @@ std::vector<Point> collective_points(const Planning& planning) {
   std::vector<Point> points;
   for (const std::size_t bytes : options.sizes) {
     std::string chosen = !options.flavour.empty() ? variant_of_flavour(planning, bytes)
-                         : modelled
-                             ? models::choose_variant(planning.machine, name, planning.pes,
-                                                      static_cast<double>(bytes))
-                             : planning.algorithm.variants.front();
+                         : modelled ? models::choose_variant(planning.machine, name, planning.pes,
+                                                             static_cast<double>(bytes))
+                                    : planning.algorithm.variants.front();
     // The next best was compiled for all.
     if (!is_compiled(planning.algorithm, chosen, options))
       chosen = chosen == "hierarchical_hd" ? "hierarchical" : "ring";
