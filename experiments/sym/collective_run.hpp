@@ -112,7 +112,7 @@ class CollectiveRun {
     config.name = point_.algorithm.c_str();
     config.blocks = point_.blocks;
     config.threads = point_.threads;
-    config.symmetric = point_.variant != "double_tree";  // blocks take turns at its trees
+    config.symmetric = !point_.variant.ends_with("tree");  // whose blocks take turns at two trees
     world_.launch(config, kernel);
   }
 
