@@ -12,6 +12,7 @@
 #if defined(SYM_HAVE_FIBER)
 #include "backends/check/found.hpp"
 #include "sim/child.hpp"
+#include "sim/network.hpp"
 #include "sim/run.hpp"
 #endif
 
@@ -81,7 +82,10 @@ sim::SimOptions sim_options(const Point& point, const RunOptions& options,
   sim::SimOptions sim;
   sim.machine = machine;
   sim.pes = point.pes;
-  sim.network = options.network;
+  // Both say the same; beyond some hundred PEs SimGrid takes several times as long to say it.
+  constexpr int most_for_simgrid = 256;
+  const bool simgrid = sim::have_simgrid() && point.pes <= most_for_simgrid;
+  sim.network = !options.network.empty() ? options.network : simgrid ? "simgrid" : "ports";
   sim.fibres = options.blocks_exact ? 0 : 1;
   sim.data = !options.no_data;
   sim.check = options.check;
@@ -144,6 +148,7 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
   return [child, one, first, fibres, &options] {
     Outcome outcome = outcome_of(child->finish());
     outcome.fibres = fibres;
+    outcome.simulated.network = first.network;
     if (outcome.findings.empty() && outcome.result.time_us > 0)
       run_again(outcome, first, options, one);
     return outcome;

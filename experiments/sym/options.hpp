@@ -53,7 +53,7 @@ struct RunOptions {
   std::string findings, sarif, suppress;  // files
   bool check = false;
   bool no_data = false;
-  std::string network = "simgrid";
+  std::string network;  // empty: by the number of PEs
   bool blocks_exact = false;
   SimRunOptions sim;
   std::string data = "exact";

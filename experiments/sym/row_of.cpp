@@ -69,7 +69,7 @@ Row row_of(const Algorithm& algorithm, const Point& point, const Outcome& outcom
   row.hash = without_data ? 0 : outcome.result.hash;
   row.schedule = options.backend == "check" ? options.schedule : "";
   if (options.backend == "sim") {
-    row.network = options.network;
+    row.network = outcome.simulated.network;
     row.flows = outcome.flows;
     row.window = outcome.window;
     row.runs = outcome.simulated.runs;

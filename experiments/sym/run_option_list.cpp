@@ -57,7 +57,8 @@ void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
                  "all (default: all on check, else ag_a); names of both kinds may be listed");
   run.add_flag("--check", o.check, "sim: look for races as well");
   run.add_flag("--no-data", o.no_data, "sim: only time, payload has no storage");
-  run.add_option("--network", o.network, "sim: simgrid or ports");
+  run.add_option("--network", o.network,
+                 "sim: simgrid or ports (default: simgrid up to 256 PEs where this build has it)");
   run.add_flag("--blocks-exact", o.blocks_exact, "sim: a fibre for every block");
   add_sim_options(run, o.sim);
   run.add_option("--gpus", o.gpus, "cuda: GPUs to use; fewer than PEs: all PEs share one");

@@ -105,7 +105,7 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
   only(o.blocks_exact, "--blocks-exact", "sim");
   only(!o.what_if.empty(), "--what-if", "sim");
   only(!o.flavour.empty(), "--flavour", "sim");
-  only(o.network != "simgrid", "--network", "sim");
+  only(!o.network.empty(), "--network", "sim");
   only(o.graph && o.backend != "thread", "--graph", "cuda");
   only(o.coverage, "--coverage", "check");
   only(o.schedule != "worst", "--schedule", "check");
@@ -201,7 +201,7 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   require_dtype(algorithm, o.variant, o.dtype);
   require_name("op", o.op, op_names());
   require_name("data", o.data, {"exact", "random"});
-  require_name("network", o.network, {"simgrid", "ports"});
+  if (!o.network.empty()) require_name("network", o.network, {"simgrid", "ports"});
   understand_schedule(o, raw.schedule, algorithm);
   understand_sim(o, app);
   require_backend(o, algorithm);

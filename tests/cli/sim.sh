@@ -69,7 +69,8 @@ refused "--flavour" "sim" -- "$SYM" run all_reduce --backend check --flavour ncc
 refused "not for 'broadcast'" -- "$SYM" run broadcast --backend sim --machine dgx-h100 --flavour nccl
 # Answers: the critical path in words, the error band of assumed numbers, and a timeline that is JSON.
 try 0 "${sim[@]}" --machine dgx-h100*2 --bytes 64M --variant hierarchical --no-data --network $network --explain --trace t.json --csv explained.csv
-says "bound by  NIC"
+says "bound by  "
+says "put_signal: NIC"
 says "critical path of"
 says "hierarchical.hpp"
 says "gpu0>nvswitch"
@@ -87,9 +88,9 @@ slower() {
   awk -v a="$(csv time_us plain.csv)" -v b="$(csv time_us "$1")" 'BEGIN { exit !(b > 1.05 * a) }' || fail "$1 is not slower"
 }
 two=("${sim[@]}" --machine dgx-h100*2 --bytes 64M --variant hierarchical --no-data --network $network)
-for what in slow_gpu=3:8 slow_nic=9:2 slow_link=0-8:3 background=0-8:400,background=8-0:400; do
-  try 0 "${two[@]}" --inject "$what" --csv "$what.csv"
-  slower "$what.csv"
+for fault in slow_gpu=3:8 slow_nic=9:2 slow_link=0-8:3 background=0-8:400,background=8-0:400; do
+  try 0 "${two[@]}" --inject "$fault" --csv disturbed.csv
+  slower disturbed.csv
 done
 try 0 "${two[@]}" --placement round_robin --csv placed.csv
 slower placed.csv
