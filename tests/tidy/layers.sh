@@ -20,7 +20,7 @@ tests             core backends models sim experiments
 
 # Other libraries: what an include looks like, then the files that may hold it (both awk patterns).
 libraries='
-^(simgrid|xbt)/                                             ^sim/simgrid_network[^/]*[.]cpp$
+^(simgrid|xbt)/                                             (^sim/simgrid_network[^/]*|^experiments/sim_cost/plain_simgrid)[.]cpp$
 ^boost/                                                     ^backends/fiber/
 ^(cuda|cublas|cooperative_groups|nv|nvtx3|nccl|cub|thrust)  ^backends/(cuda|ibgda)/|^(experiments|tests)/.*[.]cuh?$
 ^nvshmem                                                    ^backends/ibgda/
