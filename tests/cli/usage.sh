@@ -26,6 +26,8 @@ refused "'4Q'" -- "${run[@]}" --sizes 4Q
 refused "'4K:1K'" -- "${run[@]}" --sizes 4K:1K
 refused "--runs" -- "${run[@]}" --runs 0
 refused "--root 2" -- "$SYM" run broadcast --root 2 --pes 2
+refused "--per-node 3" "4 PEs" -- "${run[@]}" --pes 4 --per-node 3 --variant hierarchical
+refused "double_tree was not compiled for dtype f16" "f32" -- "${run[@]}" --dtype f16 --variant double_tree
 refused "say the sizes once" -- "${run[@]}" --sizes 1K --bytes 2K
 refused "skip=PE" -- "${run[@]}" --inject jump=1
 refused "skip=5" "PEs are 0 to 1" -- "${run[@]}" --pes 2 --inject skip=5
@@ -65,6 +67,8 @@ try 0 "$SYM" run --help
 try 0 "$SYM" --version
 try 0 "$SYM" list
 says "one_shot, one_shot_read, two_shot, ring"
+says "hierarchical_hd, hierarchical_tree"
+says "direct, two_hop"
 says "moe_dispatch_combine"
 says "all_to_all_v"
 says "ag_a, ag_b, rs_a, rs_b, cannon"
