@@ -3,8 +3,9 @@ set terminal svg size 900,420 background "white"
 set output results."/growth.svg"
 set datafile separator ","
 set logscale xy
-set key top left
+set key below
 set grid
+set xrange [6:25000]
 set xlabel "GPUs"
 set multiplot layout 1,2
 of(program, network) = "< awk -F, '$1 == \"".program."\" && $2 == \"".network."\"' ".results."/growth.csv"
