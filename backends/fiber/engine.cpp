@@ -122,7 +122,13 @@ Engine::~Engine() = default;
 void Engine::events() {
   static const bool told = std::atexit(&exited) == 0 && std::at_quick_exit(&exited) == 0;
   (void)told;
-  Engine* const outer = std::exchange(running, this);
+  const struct Running {
+    explicit Running(Engine* engine) : outer(std::exchange(running, engine)) {}
+    ~Running() { running = outer; }  // also when a policy throws
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    Engine* outer;
+  } this_one(this);
   began_s_ = seconds_now();
   // Who never comes to a verb is to be stopped in time, too.
   const bool limited = options_.most_seconds > 0 && (options_.verb_seconds <= 0 ||
@@ -134,7 +140,6 @@ void Engine::events() {
     if (!policy_.next(*this)) break;
     check_budget();
   }
-  running = outer;
   guard_.reset();
 }
 

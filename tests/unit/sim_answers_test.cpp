@@ -154,7 +154,8 @@ TEST(SimAnswers, TwoPesAreAPingPong) {
 // Simulated time comes from verbs alone.
 TEST(SimAnswers, OnePutMoreCostsExactlyThatPut) {
   const SimOptions node = on("dgx-h100");
-  const double port_us = static_cast<double>(mega) / (node.machine.number("port_gbps") * 1e3);
+  const double port_us = node.machine.number("load_local_us") +  // what lanes put they load first
+                         static_cast<double>(mega) / (node.machine.number("port_gbps") * 1e3);
   for (int times = 1; times < 4; ++times) {
     EXPECT_NEAR(run(node, mega, puts(1, times + 1)).us - run(node, mega, puts(1, times)).us,
                 port_us, 1e-9);
@@ -260,12 +261,14 @@ double put_us(const SimOptions& options, int peer) {
 
 TEST(Disturbance, WhatIsSlowTakesAsMuchLonger) {
   const double nic = put_us(on("dgx-h100*2"), 8);
+  const double load = on("dgx-h100").machine.number("load_local_us");
   const double port = put_us(on("dgx-h100"), 1);
+  const double thrice = load + 3 * (port - load);
   EXPECT_NEAR(put_us(with("dgx-h100*2", "slow_nic=0:4"), 8), 4 * nic, 1e-6 * nic);
   EXPECT_NEAR(put_us(with("dgx-h100*2", "slow_nic=8:4"), 8), 4 * nic, 1e-6 * nic);
   EXPECT_NEAR(put_us(with("dgx-h100*2", "slow_nic=1:4"), 8), nic, 1e-6 * nic);
-  EXPECT_NEAR(put_us(with("dgx-h100", "slow_link=0-1:3"), 1), 3 * port, 1e-6 * port);
-  EXPECT_NEAR(put_us(with("dgx-h100", "slow_link=1-0:3"), 1), 3 * port, 1e-6 * port);
+  EXPECT_NEAR(put_us(with("dgx-h100", "slow_link=0-1:3"), 1), thrice, 1e-6 * port);
+  EXPECT_NEAR(put_us(with("dgx-h100", "slow_link=1-0:3"), 1), thrice, 1e-6 * port);
   EXPECT_NEAR(put_us(with("dgx-h100", "slow_link=0-2:3"), 1), port, 1e-6 * port);
   // 32 blocks that write 45.7 GB/s each are 16 times as slow, and then below the port.
   const double blocks_us = static_cast<double>(mega) / (45.7e3 / 16 * blocks);
