@@ -284,8 +284,8 @@ double put_us(const Machine& machine, int to, std::size_t n) {
 TEST(Fabric, OnePutTakesLatencyOfItsWayAndBytesOverBandwidth) {
   const Machine box = load_machine("pcie-8xa100");
   const double start_us = box.number("launch_us") + box.number("ramp_us");
-  const double ends_us = start_us + box.number("load_local_us") + box.number("release_us") +
-                         box.number("sync_us");
+  const double ends_us =
+      start_us + box.number("load_local_us") + box.number("release_us") + box.number("sync_us");
   for (const std::size_t n : {std::size_t{1000}, std::size_t{1} << 28}) {
     const auto bytes = static_cast<double>(n);
     EXPECT_NEAR(put_us(box, 1, n), ends_us + bytes / 24e3, 1e-9 * bytes + 1e-6);

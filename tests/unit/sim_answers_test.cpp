@@ -271,7 +271,7 @@ TEST(Disturbance, WhatIsSlowTakesAsMuchLonger) {
   EXPECT_NEAR(put_us(with("dgx-h100", "slow_link=1-0:3"), 1), thrice, 1e-6 * port);
   EXPECT_NEAR(put_us(with("dgx-h100", "slow_link=0-2:3"), 1), port, 1e-6 * port);
   // 32 blocks that write 45.7 GB/s each are 16 times as slow, and then below the port.
-  const double blocks_us = static_cast<double>(mega) / (45.7e3 / 16 * blocks);
+  const double blocks_us = 16 * load + static_cast<double>(mega) / (45.7e3 / 16 * blocks);
   EXPECT_NEAR(put_us(with("dgx-h100", "slow_gpu=0:16"), 1), blocks_us, 1e-6 * port);
   EXPECT_NEAR(put_us(with("dgx-h100", "slow_gpu=1:16"), 1), port, 1e-6 * port);
 }
