@@ -55,6 +55,13 @@ endif()
 sym_wanted(FIBER Boost.Context "${Boost_CONTEXT_FOUND}" "${Boost_VERSION_STRING}"
            "no backends check and sim (package libboost-context-dev)")
 
+# --- mimalloc: the checker allocates for each access -----------------------------------------------
+if(SYM_HAVE_FIBER AND NOT SYM_SANITIZE)
+  find_package(mimalloc 2 QUIET CONFIG)
+  sym_report(mimalloc "${mimalloc_FOUND}" "${mimalloc_VERSION}"
+             "check of many blocks takes half as long again (package libmimalloc-dev)")
+endif()
+
 # --- SimGrid: one of the simulator's two network engines -------------------------------------------
 if(SYM_HAVE_FIBER AND NOT SYM_SIMGRID STREQUAL OFF)
   find_package(SimGrid 3.32 QUIET)

@@ -18,6 +18,7 @@ build required library boost_context:boost/version.hpp    libboost-context-dev
 build required header  CLI/CLI.hpp                        libcli11-dev
 build required header  nlohmann/json.hpp                  nlohmann-json3-dev
 build required header  fmt/format.h                       libfmt-dev
+build optional library mimalloc:mimalloc.h              libmimalloc-dev
 build optional library simgrid:simgrid/s4u.hpp            libsimgrid-dev
 build optional library pugixml:pugixml.hpp                libpugixml-dev
 plot  optional program gnuplot                            gnuplot-nox
