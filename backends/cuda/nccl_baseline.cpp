@@ -67,6 +67,8 @@ void enqueue(const Call& call, const Side& side, cudaStream_t stream) {
   } else if (call.name == "reduce_scatter") {
     SYM_CHECK_NCCL(
         ncclReduceScatter(side.in, side.out, call.count, call.type, call.op, side.comm, stream));
+  } else if (call.name == "all_to_all") {
+    SYM_CHECK_NCCL(ncclAlltoAll(side.in, side.out, call.count, call.type, side.comm, stream));
   } else {
     SYM_CHECK_NCCL(ncclBroadcast(side.in, side.out, call.count, call.type, 0, side.comm, stream));
   }
@@ -235,6 +237,7 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
                                       {{"all_reduce", false},
                                        {"all_gather", true},
                                        {"reduce_scatter", true},
+                                       {"all_to_all", true},
                                        {"broadcast", false}});
   const std::size_t parts = shared_out ? static_cast<std::size_t>(impl.world.n_pes()) : 1;
   const Call call{call_name, bytes / size_named(type) / parts, type_named(type), op_named(op)};
@@ -254,7 +257,7 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
   measure("plain", impl.plain, true);
   measure("symmetric", impl.symmetric, true);
   // Copy-engine collectives move data only, and 2.28 does not capture them.
-  if (call_name == "all_gather") measure("zero-CTA", impl.zero, false);
+  if (call_name == "all_gather" || call_name == "all_to_all") measure("zero-CTA", impl.zero, false);
   const auto best =
       std::min_element(result.times.begin(), result.times.end(),
                        [](const BaselineTime& a, const BaselineTime& b) { return a.us < b.us; });

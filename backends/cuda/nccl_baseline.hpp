@@ -40,9 +40,10 @@ class NcclBaseline {
   NcclBaseline(const NcclBaseline&) = delete;
   NcclBaseline& operator=(const NcclBaseline&) = delete;
 
-  // call: all_reduce, all_gather, reduce_scatter or broadcast. type: bf16, f16, f32, f64, i32, i64,
-  // u8. op: sum, prod, max, min, avg. `bytes` is the size that nccl-tests reports: the whole
-  // message, for all_gather the output and for reduce_scatter the input. Unknown names: UsageError.
+  // call: all_reduce, all_gather, reduce_scatter, all_to_all or broadcast. type: bf16, f16, f32,
+  // f64, i32, i64, u8. op: sum, prod, max, min, avg. `bytes` is the size that nccl-tests reports:
+  // the whole message, for all_gather the output and for reduce_scatter the input. Unknown names:
+  // UsageError.
   BaselineResult time(const std::string& call, std::size_t bytes, const std::string& type,
                       const std::string& op, BaselineEffort effort = {});
 
