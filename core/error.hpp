@@ -1,6 +1,7 @@
 // Errors of the host side. Each carries one sentence: what, where, what would be accepted.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -28,5 +29,16 @@ class Unavailable : public Error {
  public:
   using Error::Error;
 };
+
+// Bytes of `count` elements of `element` bytes each, of one allocation. Throws UsageError beyond
+// 2^46 (64 TiB): no machine has that much, and sums of offsets must not wrap.
+inline std::size_t bytes_of(std::size_t count, std::size_t element) {
+  constexpr std::size_t most = std::size_t{1} << 46;
+  if (element != 0 && count > most / element) {
+    throw UsageError(std::to_string(count) + " elements of " + std::to_string(element) +
+                     " bytes are more than one allocation may have (2^46 bytes)");
+  }
+  return count * element;
+}
 
 }  // namespace sym

@@ -26,18 +26,24 @@ inline Site site_of(const fiber::Finding& finding, Site caller) {
 }
 
 // One failure for each finding of the report (races, deadlocks and all others), and one if a budget
-// ended the run, at the caller's line. True if there was none.
+// ended the run or no verb ran, at the caller's line. True if there was none.
 inline bool expect_clean(const CheckReport& report, const std::string& run, Site caller) {
   for (const fiber::Finding& finding : report.findings) {
     const Site site = site_of(finding, caller);
     ADD_FAILURE_AT(site.file, site.line) << finding.text << "\n" << run;
+  }
+  const bool nothing = report.statistics.sites.empty() && report.findings.empty();
+  if (nothing) {
+    ADD_FAILURE_AT(caller.file, caller.line)
+        << "nothing was checked: no kernel and no queue has called a verb\n"
+        << run;
   }
   if (report.incomplete) {
     ADD_FAILURE_AT(caller.file, caller.line)
         << "incomplete: a budget ended the run, and nothing is known of the rest\n"
         << run;
   }
-  return report.clean() && !report.incomplete;
+  return report.clean() && !report.incomplete && !nothing;
 }
 
 // Runs the program once (check_program: an exception is a finding too).

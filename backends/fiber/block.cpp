@@ -2,6 +2,12 @@
 
 namespace sym::fiber {
 
+void FiberBlock::misaligned(std::size_t begin, std::size_t alignment) {
+  throw Failure("misaligned: byte " + std::to_string(begin) +
+                " of an allocation, where elements begin at multiples of " +
+                std::to_string(alignment));
+}
+
 void FiberBlock::beyond(Range range, std::size_t count, int pe) {
   throw Failure("out of bounds: elements [" + std::to_string(range.first) + ", " +
                 std::to_string(range.end()) + ") of a window of " + std::to_string(count) +

@@ -222,12 +222,14 @@ class FiberBlock {
     Bytes bytes = engine_.memory().resolve(
         window.segment, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T), pe);
     if (range.end() > window.count) beyond(range, window.count, pe);
+    if (bytes.begin % alignof(T) != 0) misaligned(bytes.begin, alignof(T));
     bytes.element = sizeof(T);
     return bytes;
   }
   template <class T>
   Bytes resolve(Local<T> local, Range range, int pe) const {
     if (range.end() > local.count) throw Failure("out of bounds: elements of a local array");
+    if (range.count > 0 && local.data == nullptr) throw Failure("a Local of no memory (null)");
     auto* data =
         reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(local.data + range.first));
     return Bytes{pe,
@@ -246,6 +248,8 @@ class FiberBlock {
   }
   // Throws Failure: a window may be a part of its allocation, whose bounds memory knows.
   [[noreturn]] static void beyond(Range range, std::size_t count, int pe);
+  // Throws Failure: GPUs load and store elements where they are aligned.
+  [[noreturn]] static void misaligned(std::size_t begin, std::size_t alignment);
   // Throws Failure unless the bytes lie in the launch's scratch and the offset suits the element.
   Bytes scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const;
 

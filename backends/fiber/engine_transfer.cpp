@@ -20,6 +20,10 @@ bool is_ordered(const Transfer& transfer) {
 
 Transfer& Engine::issue(Transfer transfer, int ordered_to) {
   Agent& agent = *current_;
+  constexpr std::size_t most = std::size_t{1} << 18;  // nothing ends them: a loop, most likely
+  if (agent.outstanding.size() >= most) {
+    throw Failure("more than 2^18 transfers of this block are under way, and it calls no quiet");
+  }
   transfer.id = next_transfer_++;
   transfer.issuer = &agent;
   transfer.step = agent.step;

@@ -40,6 +40,8 @@ void Streams::push(Operation operation) {
 
 void Streams::launch(const LaunchConfig& config, int stream, std::function<void(Agent&)> body) {
   if (config.blocks < 1) throw UsageError("launch: blocks must be at least 1");
+  if (config.name == nullptr)
+    throw UsageError("launch: the name is null; a string literal is wanted");
   const bool merge = config.symmetric && fibres_ > 0 && fibres_ < config.blocks;
   Work work;
   work.stream = stream;

@@ -19,6 +19,7 @@ Team FiberWorld::team(const std::vector<int>& members) {
 
 std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element,
                                        const Own& own) {
+  const std::size_t bytes = bytes_of(count, element);
   const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
   engine().host_barrier(host_,
                         std::string(kind) + " of " + std::to_string(count) + " elements of " +
@@ -29,7 +30,7 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
     Memory& memory = engine().memory();
     // Before any PE returns, as zeroing is, words have their first value.
     const std::size_t offset = own.words ? memory.allocate_words(count, own.first_value, own.name)
-                                         : memory.allocate(segment, count * element, own.name);
+                                         : memory.allocate(segment, bytes, own.name);
     shared_.allocations.push_back({segment, offset});
   }
   return shared_.allocations[nth].offset;
@@ -76,10 +77,11 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
     // A fibre that stands for several blocks has their inboxes.
     const bool merge = shared_.fibres > 0 && shared_.fibres < request.blocks;
     const int each = merge ? (request.blocks + shared_.fibres - 1) / shared_.fibres : 1;
-    inbox.capacity_bytes = (request.packet_bytes + 15) / 16 * 16 * static_cast<std::size_t>(each);
+    inbox.capacity_bytes = bytes_of((bytes_of(request.packet_bytes, 1) + 15) / 16 * 16,
+                                    static_cast<std::size_t>(each));
     inbox.lanes.tagged = true;
     make_tables(inbox.lanes, "inbox");
-    const std::size_t cells = words * 2 * inbox.message_bytes() / sizeof(std::uint64_t);
+    const std::size_t cells = bytes_of(words * 2, inbox.message_bytes()) / sizeof(std::uint64_t);
     inbox.cells = {Segment::payload,
                    allocate_bytes(Segment::payload, cells, sizeof(std::uint64_t),
                                   {name + "inbox cells", 0, false}),
@@ -108,7 +110,7 @@ bool FiberWorld::dropped(const char* call) const {
 
 Posts FiberWorld::posts(std::size_t slots) {
   const auto lanes = static_cast<std::size_t>(n_pes());
-  const std::size_t words = slots * lanes;
+  const std::size_t words = bytes_of(slots, lanes);
   const std::string name = "posts #" + std::to_string(posts_++);
   return Posts{
       Window<std::uint64_t>{

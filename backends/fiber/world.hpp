@@ -54,7 +54,8 @@ class FiberWorld {
   }
   template <class T>
   Local<T> local(std::size_t count) {
-    return Local<T>{reinterpret_cast<T*>(engine().memory().local(pe_, count * sizeof(T))), count};
+    return Local<T>{reinterpret_cast<T*>(engine().memory().local(pe_, bytes_of(count, sizeof(T)))),
+                    count};
   }
   Channel channel(const ChannelRequest& request);
 
@@ -119,6 +120,7 @@ class FiberWorld {
   template <class T>
   Bytes resolve(Local<T> local, std::size_t n) const {
     if (n > local.count) throw UsageError("a copy is longer than its local array");
+    if (n > 0 && local.data == nullptr) throw UsageError("a copy of a null Local");
     auto* data = reinterpret_cast<std::byte*>(local.data);
     return Bytes{pe_,
                  Bytes::local_space,

@@ -26,11 +26,12 @@ Team ThreadWorld::team(const std::vector<int>& members) {
 }
 
 std::size_t ThreadWorld::allocate_bytes(std::size_t count, std::size_t element) {
+  const std::size_t bytes = sym::bytes_of(count, element);
   synchronize();
   Shared& shared = state_.shared;
   meet(
       "allocate of " + std::to_string(count) + " elements of " + std::to_string(element) + " bytes",
-      [&] { shared.allocated = shared.heap.allocate(count * element); });
+      [&] { shared.allocated = shared.heap.allocate(bytes); });
   return shared.allocated;
 }
 

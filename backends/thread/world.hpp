@@ -38,7 +38,7 @@ class ThreadWorld {
   }
   template <class T>
   Local<T> local(std::size_t count) {
-    locals_.push_back(std::make_unique<std::byte[]>(count * sizeof(T) + 64));
+    locals_.push_back(std::make_unique<std::byte[]>(sym::bytes_of(count, sizeof(T)) + 64));
     const auto address = reinterpret_cast<std::uintptr_t>(locals_.back().get());
     return Local<T>{reinterpret_cast<T*>((address + 63) / 64 * 64), count};
   }
