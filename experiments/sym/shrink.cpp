@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "backends/report/build.hpp"
 #include "core/error.hpp"
@@ -97,7 +98,11 @@ class Shrinker {
     using Set = std::function<void(RunOptions&, std::size_t)>;
     const Point point = best_.point;
     const std::size_t element = std::max<std::size_t>(dtype_bytes(point.dtype), 1);
-    bool any = less<int>(point.pes, 1, [](RunOptions& o, int n) { o.pes = {n}; });
+    bool any = less<int>(point.pes, 1, [](RunOptions& o, int n) {
+      o.pes = {n};
+      // The file's arguments say how many PEs a node has: fewer PEs must still be whole nodes.
+      if (o.per_node > 0) o.per_node = std::gcd(n, o.per_node);
+    });
     any |= less<int>(best_.point.iterations, 1, [](RunOptions& o, int n) { o.iterations = n; });
     any |= less<int>(best_.point.blocks, 1, [](RunOptions& o, int n) { o.blocks = n; });
     const auto size = [&](const char* option, std::size_t now, std::size_t unit, const Set& set) {
