@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace sym::report {
 
@@ -31,6 +32,24 @@ bool glob(const std::string& pattern, const std::string& text) {
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
+}
+
+// What a finding can be. A kind that is new in a backend belongs here, or nobody can accept it.
+const std::vector<std::string>& kinds() {
+  static const std::vector<std::string> all{
+      "race",       "missing-sync", "deadlock",       "livelock",
+      "mismatch",   "busy",         "refused",        "error",
+      "no-yield",   "bad-pointer",  "stack-overflow", "uninitialised-read",
+      "arithmetic", "exception",    "exit",           "overrun",
+      "post",       "take",         "failure",        "wrong-data",
+      "replay",     "not-kept"};
+  return all;
+}
+
+void require_kind(const std::string& where, const std::string& kind) {
+  if (kind == "*" || std::find(kinds().begin(), kinds().end(), kind) != kinds().end()) return;
+  throw UsageError(where + "unknown kind '" + kind + "'; the nearest is '" +
+                   nearest_name(kind, kinds()) + "' (or *)");
 }
 
 }  // namespace
@@ -58,6 +77,7 @@ void Suppressions::add(const std::string& text, std::size_t number) {
   entry.number = number;
   if (!(words >> entry.kind) || entry.kind[0] == '#') return;
   const std::string where = path_ + ":" + std::to_string(number) + ": ";
+  require_kind(where, entry.kind);
   if (!(words >> entry.file)) {
     throw UsageError(where + "no place; write KIND FILE:LINE REASON, as: race ring.hpp:41 " +
                      "the reader throws the value away");

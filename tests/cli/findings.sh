@@ -69,6 +69,13 @@ echo 'deadlock barrier.hpp' >no_reason
 refused "no_reason:1" "reason" -- "${check[@]}" --suppress no_reason
 echo 'deadlock barrier.hpp:x because' >no_line
 refused "no_line:1" "line number" -- "${check[@]}" --suppress no_line
+echo 'races barrier.hpp because' >no_kind
+refused "no_kind:1" "unknown kind 'races'" "'race'" -- "${check[@]}" --suppress no_kind
+# Every kind that reports describe can be accepted.
+sed -n 's/^ *{"\([a-z-]*\)", "[A-Z].*/\1 nowhere.hpp because/p' "$SYM_SOURCE_DIR/backends/report/sarif.cpp" >all_kinds
+[ "$(wc -l <all_kinds)" -ge 16 ] || fail "the kinds of sarif.cpp are not read"
+for kind in '*' arithmetic exception exit overrun; do echo "$kind nowhere.hpp because" >>all_kinds; done
+try 0 "$SYM_CAUGHT" run all_reduce --pes 2 --bytes 64 --suppress all_kinds
 refused "cannot read" -- "${check[@]}" --suppress nowhere
 refused "cannot write" -- "${check[@]}" --sarif nowhere/at.sarif
 
