@@ -97,6 +97,7 @@ int main_command(int argc, char** argv, const Registry& registry) {
   const Invocation invocation{registry, argv[0]};
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   try {
+    registry.require_distinct();
     if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
         arguments[0] == "help") {
       fmt::print("{}", usage);

@@ -193,6 +193,22 @@ Registry::Registry() {
                        gemm_schedules()));
 }
 
+void Registry::add(Algorithm algorithm) {
+  const bool known = std::any_of(algorithms_.begin(), algorithms_.end(),
+                                 [&](const Algorithm& one) { return one.name == algorithm.name; });
+  if (!known) {
+    algorithms_.push_back(std::move(algorithm));
+  } else if (twice_.empty()) {
+    twice_ = algorithm.name;
+  }
+}
+
+void Registry::require_distinct() const {
+  if (!twice_.empty()) {
+    throw UsageError("algorithm '" + twice_ + "' is registered twice; give yours another name");
+  }
+}
+
 const Algorithm& Registry::find(const std::string& name) const {
   std::vector<std::string> names;
   for (const Algorithm& algorithm : algorithms_) {

@@ -42,13 +42,18 @@ class Registry {
  public:
   Registry();  // with the shipped collectives
 
-  void add(Algorithm algorithm) { algorithms_.push_back(std::move(algorithm)); }
+  // A name that is there already is not added: main_command then refuses to run. (It is not thrown
+  // here, where programs of one's own have nothing that would catch it.)
+  void add(Algorithm algorithm);
+  // Throws UsageError if a name was added twice.
+  void require_distinct() const;
   const std::vector<Algorithm>& algorithms() const { return algorithms_; }
   // Throws UsageError with the nearest valid name.
   const Algorithm& find(const std::string& name) const;
 
  private:
   std::vector<Algorithm> algorithms_;
+  std::string twice_;  // the first name that came again; empty: none
 };
 
 // Throws UsageError, naming the nearest, unless `variant` is one of the algorithm's or "auto".

@@ -1,5 +1,5 @@
-// all_to_all_direct: out[s*n + i] on rank d = in[d*n + i] of rank s. The tutorial's kernel: it is
-// not one of the shipped collectives.
+// all_to_all_direct: out[s*n + i] on rank d = in[d*n + i] of rank s. The tutorial's kernel, apart
+// from the shipped all_to_all (core/collective).
 //
 // Called by every block of a launch on every member, with equal n and grid. `in` and `out` hold
 // size*n elements and must not overlap. When the launch has ended, `out` may be read and `in`

@@ -17,7 +17,7 @@ extern template sym::command::PointResult tutorial::run_all_to_all<sym::cuda::Cu
 
 int main(int argc, char** argv) {
   sym::command::Algorithm algorithm;
-  algorithm.name = "all_to_all";
+  algorithm.name = "my_all_to_all";  // all_to_all is shipped
   algorithm.summary = "out = row r of the input of every PE, by rank";
   algorithm.variants = {"direct"};
   algorithm.has_op = false;

@@ -76,6 +76,23 @@ try 0 "$SYM" run gemm --help
 says "--splits"
 says "--grid"
 try 0 "$SYM" list --json
+# A name that is registered twice is refused, not shadowed; the tutorial's kernel has its own.
+if [ -n "${SYM_CAUGHT:-}" ]; then
+  for verb in list "run all_to_all --bytes 64" --version; do
+    # shellcheck disable=SC2086  # words of one command
+    refused "algorithm 'all_to_all' is registered twice; give yours another name" \
+      -- env SYM_TEST_TWICE=1 "$SYM_CAUGHT" $verb
+  done
+fi
+if [ -n "${SYM_TUTORIAL:-}" ]; then
+  try 0 "$SYM_TUTORIAL" list
+  says "my_all_to_all"
+  try 0 "$SYM_TUTORIAL" run my_all_to_all --pes 1,3 --sizes 0,2,4K
+  if [ -n "${SYM_CAUGHT:-}" ]; then
+    try 0 "$SYM_TUTORIAL" run my_all_to_all --backend check --pes 1,3 --sizes 0,2,4K
+    says "experiments/tutorial/all_to_all.hpp:"  # the tutorial's kernel ran, not the shipped one
+  fi
+fi
 try 0 "$SYM" doctor
 try 2 "$SYM"
 finish
