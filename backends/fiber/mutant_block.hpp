@@ -113,16 +113,16 @@ class MutantBlock : public B {
   template <Operand D, Operand S, class Op>
   bool reduce_packets(D dst, S own, Range range, const Packets& packets, std::size_t slot,
                       const Team& team, Op op, Site site = Site::here()) {
-    const Change change = at(Verb::reduce_packets, site);
-    if (change == Change::drop) return !B::failed();
-    slot = row(change, packets.lanes, slot);
-    const bool early = change == Change::previous && has_seen(packets.lanes, slot, team, site);
-    if (early) count_seen(packets.lanes, slot, team, ~std::uint64_t{0}, site);
-    const bool came = B::reduce_packets(
-        dst, own, range, change == Change::one_buffer ? packets.in_one_buffer() : packets, slot,
-        team, op, site);
-    if (early) count_seen(packets.lanes, slot, team, 1, site);
-    return came;
+    return receiving(packets, slot, team, site, [&](const Packets& inbox, std::size_t at_slot) {
+      return B::reduce_packets(dst, own, range, inbox, at_slot, team, op, site);
+    });
+  }
+  template <sym::Memory D, Operand S, class Op, class F, sym::Memory... More>
+  bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, F f, More... more) {
+    return receiving(packets, slot, team, at.site, [&](const Packets& inbox, std::size_t at_slot) {
+      return B::reduce_packets(dst, own, at, inbox, at_slot, team, op, f, more...);
+    });
   }
 
  private:
@@ -130,6 +130,20 @@ class MutantBlock : public B {
     std::uint64_t change;
     std::uint64_t operator()(std::uint64_t count) const { return count + change; }
   };
+
+  // receive(packets, slot), changed as a reduce_packets at `site` is.
+  template <class F>
+  bool receiving(const Packets& packets, std::size_t slot, const Team& team, Site site, F receive) {
+    const Change change = at(Verb::reduce_packets, site);
+    if (change == Change::drop) return !B::failed();
+    slot = row(change, packets.lanes, slot);
+    const bool early = change == Change::previous && has_seen(packets.lanes, slot, team, site);
+    if (early) count_seen(packets.lanes, slot, team, ~std::uint64_t{0}, site);
+    const bool came =
+        receive(change == Change::one_buffer ? packets.in_one_buffer() : packets, slot);
+    if (early) count_seen(packets.lanes, slot, team, 1, site);
+    return came;
+  }
 
   Change at(Verb verb, Site site) const {
     return mutation_ == nullptr ? Change::none : mutation_->at(verb, site, B::pe(), B::index());
