@@ -45,6 +45,8 @@ struct Family {
   bool equal_outputs = false;
   // Whether NCCL has something to compare with, besides collectives that have a bound.
   bool has_baseline = false;
+  // Whether that is an all-reduce with RMSNorm behind it.
+  bool normalises = false;
 };
 
 Family collective_family();

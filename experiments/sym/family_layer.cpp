@@ -150,6 +150,7 @@ Family norm_family() {
   family.arguments = norm_arguments;
   family.equal_outputs = true;
   family.has_baseline = true;
+  family.normalises = true;
   return family;
 }
 
