@@ -271,8 +271,7 @@ BaselineResult NcclBaseline::time_rms_norm(const Norm& norm, const std::string& 
   return time_call(call, std::max(count, norm.hidden) * size_named(type), wanted);
 }
 
-BaselineResult NcclBaseline::time_call(const Call& call, std::size_t bytes,
-                                       BaselineEffort wanted) {
+BaselineResult NcclBaseline::time_call(const Call& call, std::size_t bytes, BaselineEffort wanted) {
   Impl& impl = *impl_;
   if (bytes > impl.room_bytes)
     throw UsageError("NCCL baseline: " + std::to_string(bytes) + " bytes do not fit its buffers");

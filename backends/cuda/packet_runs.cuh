@@ -1,5 +1,6 @@
-// What becomes of a lane's groups once their packets have come: visitors of CudaBlock::take_batches.
-// Each knows how many groups it takes at a time (`depth`), and how they are loaded and stored.
+// What becomes of a lane's groups once their packets have come: visitors of
+// CudaBlock::take_batches. Each knows how many groups it takes at a time (`depth`), and how they
+// are loaded and stored.
 #pragma once
 
 #include <utility>
@@ -67,9 +68,9 @@ struct ReducedRun {
   }
 };
 
-// The same, and then f(total, others...), rounded once. `load_others.operator()<n, wide>(first)` loads
-// n elements of the others (ViewPacks): where a lane has one group, while its messages are under way;
-// of several the registers would not do.
+// The same, and then f(total, others...), rounded once. `load_others.operator()<n, wide>(first)`
+// loads n elements of the others (ViewPacks): where a lane has one group, while its messages are
+// under way; of several the registers would not do.
 template <class Reduced, class To, class F, class Others, bool wide>
 struct MappedRun {
   static constexpr int depth = Reduced::depth;

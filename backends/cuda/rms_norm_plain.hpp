@@ -10,8 +10,8 @@ struct CUstream_st;
 namespace sym::cuda {
 
 // out = x / sqrt(mean(x^2) + epsilon) * weight for each row of x = in + residual + bias; the
-// residual gets x. `in` and `out` may be the same. Device pointers, aligned to 16 bytes; no residual
-// where it is null.
+// residual gets x. `in` and `out` may be the same. Device pointers, aligned to 16 bytes; no
+// residual where it is null.
 struct PlainNorm {
   std::size_t rows = 0;
   std::size_t hidden = 0;

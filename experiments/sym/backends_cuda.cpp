@@ -73,9 +73,9 @@ struct NcclCall {
   std::size_t bytes = 0;
 };
 
-// Of all_reduce_rms_norm the all-reduce, with the rest behind it; of tile_reduce the reduce_scatter of
-// as many bytes, which are contiguous. For a product: gather the operand that moves, or scatter the sums of the partial products; no
-// collective of NCCL stands for other schedules.
+// Of all_reduce_rms_norm the all-reduce, with the rest behind it; of tile_reduce the reduce_scatter
+// of as many bytes, which are contiguous. For a product: gather the operand that moves, or scatter
+// the sums of the partial products; no collective of NCCL stands for other schedules.
 NcclCall nccl_call(const Algorithm& algorithm, const Point& point) {
   if (algorithm.has_bound) return {point.algorithm, point.bytes};
   if (point.tile.rows != 0)
