@@ -5,7 +5,7 @@
 
 #include "experiments/sym/norm_kernels.hpp"
 #include "tests/conformance/cases_compute.hpp"
-#include "tests/conformance/harness.hpp"
+#include "tests/conformance/cases_packets.hpp"
 
 namespace sym::conformance {
 
@@ -108,24 +108,13 @@ class Norms {
     norm.in = norm.out;
     LaunchConfig first = config();
     first.scratch_bytes = 0;
-    world_.launch(first, Summed{group_, norm_.in, norm_.out, shape_.rows * shape_.hidden});
+    world_.launch(first,
+                  OneShots<M, M, Sum>{group_, norm_.in, norm_.out, shape_.rows * shape_.hidden, 1});
     world_.launch(config(), NormKernel<M, adds_residual>{norm});
     expect("unfused", norm, true);
   }
 
  private:
-  struct Summed {
-    Group group;
-    M in, out;
-    std::size_t n;
-    template <Block B>
-    SYM_FN void operator()(B& block) const {
-      block.enter(group.channel);
-      all_reduce_one_shot(block, group, in, out, n, Sum{});
-      block.leave(group.channel);
-    }
-  };
-
   M memory(std::size_t n) {
     if constexpr (symmetric) return world_.template allocate<T>(n);
     if constexpr (!symmetric) return world_.template local<T>(n);
