@@ -172,8 +172,8 @@ void norms_small(W& world, Errors& errors) {
 template <class T, class W>
 void norms_large(W& world, Errors& errors) {
   for (const NormShapeOf& shape : {NormShapeOf{3, 4104, 2}, {2, 8191, 1}, {1, 16384, 1}}) {
-    norms_of<Window<T>, false>(world, errors, shape);
-    norms_of<Local<T>, true>(world, errors, shape);
+    norms_of<Window<T>, true>(world, errors, shape);
+    norms_of<Local<T>, false>(world, errors, shape);
   }
 }
 
@@ -181,7 +181,6 @@ template <class W>
 std::vector<Case<W>> rms_norm_cases() {
   const Effort once = Effort::worst_only;
   return {{"bf16", {1, 2, 3}, norms_small<bf16, W>},
-          {"f16", {2}, norms_small<f16, W>, once},
           {"f32", {5}, norms_small<float, W>, once},
           {"bf16_large", {2, 8}, norms_large<bf16, W>, once},
           {"f32_large", {2}, norms_large<float, W>, once}};
