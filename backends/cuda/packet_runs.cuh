@@ -1,5 +1,6 @@
-// What becomes of a lane's groups once their packets have come: visitors of CudaBlock::take_batches.
-// Each knows how many groups it takes at a time (`depth`), and how they are loaded and stored.
+// What becomes of a lane's groups once their packets have come: visitors of
+// CudaBlock::take_batches. Each knows how many groups it takes at a time (`depth`), and how they
+// are loaded and stored.
 #pragma once
 
 #include "backends/cuda/packets.cuh"

@@ -162,8 +162,8 @@ class FiberBlock {
   template <class S>
   void put_packets(const Packets& packets, std::size_t slot, PerMember<S> src, Range range,
                    const Team& team, Site site = Site::here()) {
-    engine_.step({Verb::put_packets, site, range.count * sizeof(typename S::value_type), 1, -1,
-                  &team});
+    engine_.step(
+        {Verb::put_packets, site, range.count * sizeof(typename S::value_type), 1, -1, &team});
     if (agent_.failed) return;
     for (int hop = 1; hop <= team.size(); ++hop) {
       const int rank = (team.rank() + hop) % team.size();

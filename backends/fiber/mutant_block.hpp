@@ -160,11 +160,10 @@ class MutantBlock : public B {
     if (change == Change::drop) return !B::failed();
     const Signals& lanes = call.packets.lanes;
     const std::size_t slot = row(change, lanes, call.slot);
-    const bool early =
-        change == Change::previous && has_seen(lanes, slot, call.team, call.site);
+    const bool early = change == Change::previous && has_seen(lanes, slot, call.team, call.site);
     if (early) count_seen(lanes, slot, call.team, ~std::uint64_t{0}, call.site);
-    const bool came = true_one(
-        change == Change::one_buffer ? call.packets.in_one_buffer() : call.packets, slot);
+    const bool came =
+        true_one(change == Change::one_buffer ? call.packets.in_one_buffer() : call.packets, slot);
     if (early) count_seen(lanes, slot, call.team, 1, call.site);
     return came;
   }

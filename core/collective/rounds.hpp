@@ -6,8 +6,8 @@
 namespace sym {
 
 // The block's part of n elements, cut to pieces of at most what a message of the channel's inbox
-// holds. A channel without an inbox (ChannelRequest::packet_bytes) gives one piece, which put_packets
-// refuses.
+// holds. A channel without an inbox (ChannelRequest::packet_bytes) gives one piece, which
+// put_packets refuses.
 //
 //   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) ...
 template <class T>
@@ -27,7 +27,9 @@ struct Rounds {
 
 template <class T, Block B>
 SYM_FN Rounds<T> rounds_of(const B& block, const Group& group, std::size_t n) {
-  return {chunk(Range{0, n}, block.index(), block.count(), granule<T>),
+  const Range all{0, n};
+  const bool alone = block.count() == 1;  // small messages are to be short of divisions
+  return {alone ? all : chunk(all, block.index(), block.count(), granule<T>),
           group.channel.inbox.capacity_bytes / sizeof(T)};
 }
 
