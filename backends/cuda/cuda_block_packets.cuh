@@ -65,15 +65,15 @@ __device__ __forceinline__ bool CudaBlock::await_packets(const Arriving& message
     const std::uint64_t now_ns = ptx::global_timer_ns();
     if (started_ns == 0) started_ns = now_ns;
     // All of it but the tag is right: a message for another operation.
-    const std::uint32_t seen = run.packet[0].w[3], second = run.packet[1].w[3];
-    const bool other = batch.begins_message() && seen == message.flags.flag && second != 0 &&
-                       second != message.flags.second;
+    const std::uint32_t seen = run.packet[0].w[3];
+    const bool other = batch.begins_message() && run.packet[1].w[3] == message.flags.flag &&
+                       seen != message.flags.first;
     if (other && polls > 4096) {
-      lost = {FailureKind::mismatch, message.peer, message.flags.second, second};
+      lost = {FailureKind::mismatch, message.peer, message.flags.first, seen};
       return false;
     }
     if (context_.wait_limit_ns == 0 || now_ns - started_ns < context_.wait_limit_ns) continue;
-    lost = {FailureKind::expired, message.peer, message.flags.flag, seen};
+    lost = {FailureKind::expired, message.peer, message.flags.first, seen};
     return false;
   }
   return true;
