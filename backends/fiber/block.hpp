@@ -199,7 +199,11 @@ class FiberBlock {
     std::memcpy(&old, to.data, sizeof(T));
     const T sum = Sum{}.combine(old, value);
     std::memcpy(to.data, &sum, sizeof(T));
-    if (sum == old) engine_.looked(to.data, std::hash<T>()(old));
+    if (sum == old) {
+      engine_.looked(to.data, std::hash<T>()(old));
+    } else {
+      engine_.changed();
+    }
     return old;
   }
 
