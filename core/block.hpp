@@ -133,15 +133,23 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // The same bits on every backend and block size. Every lane gets it. Ends with a sync.
   { block.sum(src, range, f) } -> std::convertible_to<float>;
   { block.max(src, range, f) } -> std::convertible_to<float>;
-  // Sends src[range] as one message to every member but this PE. Transfer: the source may be read at any
-  // time until quiet. At most packets.capacity_bytes. Neither releases nor is ordered by fences.
+  // Sends src[range] as one message to every member but this PE: the same to all, or to each the part
+  // that per_member names. Transfer: the source may be read at any time until quiet. At most
+  // packets.capacity_bytes. Neither releases nor is ordered by fences.
   block.put_packets(packets, slot, src, range, team);
   block.put_packets(packets, slot, local, range, team);
+  block.put_packets(packets, slot, per_member(src, slot), range, team);
+  block.put_packets(packets, slot, per_member(local, slot), range, team);
   // dst[range] = op over the team's members, in rank order, of own[range] for this PE and the next
   // message of each other member, which must be of the same range. Accumulates and rounds as reduce.
   // False if a message did not come. Acquires the messages only. Ends with a sync.
   { block.reduce_packets(dst, src, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
   { block.reduce_packets(local, local, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
+  // dst.of(r)[range] = own[range] for this PE, and for each other member of rank r its next message,
+  // which must be of the same range. False if a message did not come. Acquires the messages only. Ends
+  // with a sync.
+  { block.receive_packets(per_member(dst, slot), src, range, packets, slot, team) } -> std::convertible_to<bool>;
+  { block.receive_packets(per_member(local, slot), local, range, packets, slot, team) } -> std::convertible_to<bool>;
   // Atomic add on dst[index] of `pe`; returns the value before. Blocking, neither releases nor
   // acquires. Ends with a sync.
   { block.fetch_add(counter, slot, std::uint64_t{1}, pe) } -> std::convertible_to<std::uint64_t>;
@@ -257,6 +265,12 @@ struct BlockArchetype {
   }
   template <Operand S>
   SYM_FN void put_packets(const Packets&, std::size_t, S, Range, const Team&) {}
+  template <class S>
+  SYM_FN void put_packets(const Packets&, std::size_t, PerMember<S>, Range, const Team&) {}
+  template <class D, Operand S>
+  SYM_FN bool receive_packets(PerMember<D>, S, Range, const Packets&, std::size_t, const Team&) {
+    return true;
+  }
   template <Operand D, Operand S, class Op>
   SYM_FN bool reduce_packets(D, S, Range, const Packets&, std::size_t, const Team&, Op) {
     return true;

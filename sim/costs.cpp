@@ -102,6 +102,10 @@ double TimePolicy::cost_s(Agent& agent) {
       const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
       return bytes / local_rate(agent) + packet_passes_s(agent);
     }
+    case Verb::store_packets: {  // and what each brought, in place of the result
+      const double bytes = static_cast<double>(agent.step.bytes) * (3 * agent.step.team->size());
+      return bytes / local_rate(agent) + packet_passes_s(agent);
+    }
     case Verb::transform:
       return agent.step.bytes == 0 ? 0 : local_s(agent, agent.step.operands + 1);
     case Verb::sum:
@@ -155,6 +159,7 @@ Why TimePolicy::why(const Agent& agent) {
     case Verb::take:
       return Why::launch;
     case Verb::reduce_packets:
+    case Verb::store_packets:
     case Verb::transform:
     case Verb::sum:
     case Verb::max:

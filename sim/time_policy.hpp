@@ -17,6 +17,7 @@
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local, and
 //               packet_pass_us for each pass of packet_pass_bytes. From a launch's second message
 //               on less what others kept the link from this block's: real blocks are not in step
+//   receive_packets  the same, with what each message brought written
 //   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read
 //               in all), beside the local reads and writes (sm_local)
 //   weighted_sum     the same, one flow for each PE that terms lie on

@@ -204,7 +204,7 @@ bool FiberBlock::other_range(const std::vector<Engine::Want>& wants, std::uint16
     agent_.failed = true;
     const Place sender = engine_.place_of(sent->sent, "send");
     const std::string why = "the two ends of a message must name the same range and element type";
-    const std::string fix = "give put_packets and reduce_packets the same range on both PEs";
+    const std::string fix = "give put_packets and what receives the same range on both PEs";
     engine_.stop({"mismatch",
                   "MISMATCH a message of " + text(sent->range, sent->element) + " is received as " +
                       text(wanted.range, wanted.element) + "\n  sent   PE " +

@@ -157,11 +157,18 @@ class FiberBlock {
   template <Operand S>
   void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,
                    Site site = Site::here()) {
-    const Bytes from = resolve(src, range, agent_.pe);
-    engine_.step({Verb::put_packets, site, from.size, 1, -1, &team});
+    put_packets(packets, slot, per_member(src, 0), range, team, site);
+  }
+  template <class S>
+  void put_packets(const Packets& packets, std::size_t slot, PerMember<S> src, Range range,
+                   const Team& team, Site site = Site::here()) {
+    engine_.step({Verb::put_packets, site, range.count * sizeof(typename S::value_type), 1, -1,
+                  &team});
     if (agent_.failed) return;
-    for (int hop = 1; hop < team.size(); ++hop) {
-      send_packet(packets, slot, from, range, team.pe((team.rank() + hop) % team.size()));
+    for (int hop = 1; hop <= team.size(); ++hop) {
+      const int rank = (team.rank() + hop) % team.size();
+      if (team.pe(rank) == agent_.pe) continue;
+      send_packet(packets, slot, resolve(src.of(rank), range, agent_.pe), range, team.pe(rank));
     }
   }
   template <Operand D, Operand S, class Op>
@@ -185,6 +192,33 @@ class FiberBlock {
       host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count,
                    op);
     }
+    return true;
+  }
+
+  template <class D, Operand S>
+  bool receive_packets(PerMember<D> dst, S own, Range range, const Packets& packets,
+                       std::size_t slot, const Team& team, Site site = Site::here()) {
+    constexpr std::uint32_t element = sizeof(typename D::value_type);
+    static_assert(std::is_same_v<typename S::value_type, typename D::value_type>);
+    engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
+    std::vector<const std::byte*> messages;
+    if (!receive_packets(packets, slot, team, {range, element},
+                         [&](int, std::byte* message) { messages.push_back(message); })) {
+      return false;
+    }
+    engine_.step({Verb::store_packets, site, range.count * element, 1, -1, &team});
+    for (int rank = 0; rank < team.size(); ++rank) {
+      const Bytes to = resolve(dst.of(rank), range, agent_.pe);
+      const std::byte* from = messages[static_cast<std::size_t>(rank)];
+      if (team.pe(rank) == agent_.pe) {
+        const Bytes mine = resolve(own, range, agent_.pe);
+        engine_.access(mine, false);
+        from = mine.data;
+      }
+      engine_.access(to, true);
+      if (to.data != nullptr && from != nullptr) std::memmove(to.data, from, to.size);
+    }
+    engine_.synced();
     return true;
   }
 

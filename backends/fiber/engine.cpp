@@ -51,6 +51,7 @@ const char* to_string(Verb verb) {
                                           "put_packets",
                                           "receive_packets",
                                           "reduce_packets",
+                                          "store_packets",
                                           "read",
                                           "tally",
                                           "scan",

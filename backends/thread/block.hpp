@@ -116,10 +116,17 @@ class ThreadBlock {
   template <Operand S>
   void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,
                    Site site = Site::here()) {
-    const auto* from = read_address(src, range, site);
-    for (int hop = 1; hop < team.size(); ++hop) {
-      send_packet(packets, slot, {from, range, sizeof(typename S::value_type)},
-                  team.pe((team.rank() + hop) % team.size()), site);
+    put_packets(packets, slot, per_member(src, 0), range, team, site);
+  }
+  template <class S>
+  void put_packets(const Packets& packets, std::size_t slot, PerMember<S> src, Range range,
+                   const Team& team, Site site = Site::here()) {
+    for (int hop = 1; hop <= team.size(); ++hop) {
+      const int rank = (team.rank() + hop) % team.size();
+      if (team.pe(rank) == place_.pe) continue;
+      const auto* from = read_address(src.of(rank), range, site);
+      send_packet(packets, slot, {from, range, sizeof(typename S::value_type)}, team.pe(rank),
+                  site);
     }
   }
   template <Operand D, Operand S, class Op>
@@ -138,6 +145,22 @@ class ThreadBlock {
     if (failed()) return false;
     host::reduce(to, std::span<const T* const>(sources), range.count, op);
     return true;
+  }
+
+  template <class D, Operand S>
+  bool receive_packets(PerMember<D> dst, S own, Range range, const Packets& packets,
+                       std::size_t slot, const Team& team, Site site = Site::here()) {
+    using T = typename D::value_type;
+    static_assert(std::is_same_v<typename S::value_type, T>);
+    for (int rank = 0; rank < team.size() && !failed(); ++rank) {
+      const int pe = team.pe(rank);
+      T* to = address(dst.of(rank), range, place_.pe, site);
+      const T* from = pe == place_.pe ? read_address(own, range, site)
+                                      : static_cast<const T*>(receive_packet(
+                                            packets, slot, {nullptr, range, sizeof(T)}, pe, site));
+      move(to, from, range.count, site);
+    }
+    return !failed();
   }
 
   template <class T>

@@ -145,7 +145,7 @@ Algorithm with_scale(Algorithm algorithm, const std::vector<std::string>& varian
 Algorithm all_to_all() {
   Algorithm algorithm =
       compiled<AtScale>("all_to_all", "out = of every PE's input the part for this rank");
-  algorithm.variants = {"direct", "two_hop"};
+  algorithm.variants = {"one_shot", "direct", "two_hop"};
   algorithm.has_op = false;
   return algorithm;
 }
@@ -176,10 +176,10 @@ Registry::Registry() {
                  {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
                   "hierarchical_tree"}));
   add(with_scale(
-      collective("all_gather", "out = the inputs of all PEs, by rank", {"direct", "ring"}),
+      collective("all_gather", "out = the inputs of all PEs, by rank", {"one_shot", "direct", "ring"}),
       {"hierarchical"}));
   add(with_scale(collective("reduce_scatter", "out = this rank's share of op over all PEs",
-                            {"direct", "ring"}),
+                            {"one_shot", "direct", "ring"}),
                  {"hierarchical"}));
   add(all_to_all());
   add(collective("broadcast", "out = the root's input", {"direct", "two_shot"}));

@@ -51,12 +51,15 @@ void all_algorithms() {
   all_reduce_halving_doubling(block, group, in, in, out, n, Avg{});
   all_reduce_double_tree(block, group, in, in, out, n, Min{}, 2);
   all_reduce_ring_pipelined(block, group, local, out, n, Sum{}, 2);
+  all_to_all_one_shot(block, group, local, out, n);
   all_to_all_direct(block, group, local, out, n);
   all_to_all_two_hop(block, group, local, in, out, n, 1);
   all_gather_hierarchical(block, group, local, out, n, 1);
   reduce_scatter_hierarchical(block, group, in, in, local, n, Sum{}, 1);
+  all_gather_one_shot(block, group, local, local, n);
   all_gather_direct(block, group, local, out, n);
   all_gather_ring(block, group, in, out, n);
+  reduce_scatter_one_shot(block, group, in, local, n, Max{});
   reduce_scatter_direct(block, group, in, local, n, Sum{});
   reduce_scatter_ring(block, group, local, in, local, n, Sum{});
   broadcast_direct(block, group, local, out, n, 0);
