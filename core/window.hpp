@@ -88,7 +88,9 @@ struct PerMember {
   M first;
   std::size_t stride = 0;
 
-  SYM_HD constexpr M of(int rank) const { return first.at(static_cast<std::size_t>(rank) * stride); }
+  SYM_HD constexpr M of(int rank) const {
+    return first.at(static_cast<std::size_t>(rank) * stride);
+  }
 };
 template <Operand M>
 SYM_HD constexpr PerMember<M> per_member(M first, std::size_t stride) {

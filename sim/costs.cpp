@@ -99,7 +99,8 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::put_packets:
       return 2 * costs(agent).load_local_s;  // its epoch, then the source
     case Verb::reduce_packets: {  // flags and data of every member's message, and the result
-      const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
+      const int passes = 2 * agent.step.team->size() + agent.step.operands - 1;
+      const double bytes = static_cast<double>(agent.step.bytes) * passes;
       return bytes / local_rate(agent) + packet_passes_s(agent);
     }
     case Verb::store_packets: {  // and what each brought, in place of the result

@@ -42,6 +42,8 @@ TimePolicy::Fetches TimePolicy::fetches_of(const Agent& agent) {
 void TimePolicy::fetch(Agent& agent) {
   AgentState& mine = state(agent);
   auto local_bytes = static_cast<double>(agent.step.bytes);  // of the result
+  if (agent.step.verb == Verb::reduce)
+    local_bytes *= agent.step.operands;  // and what is read for it
   int remote = 0;
   for (const auto& [pe, bytes] : fetches_of(agent)) {
     if (pe == agent.pe) local_bytes += static_cast<double>(bytes);

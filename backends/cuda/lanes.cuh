@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include "backends/cuda/pack.cuh"
 #include "backends/cuda/scratch.cuh"
@@ -262,6 +263,46 @@ __device__ __forceinline__ void map_lanes(D* dst, std::size_t count, F f, const 
   });
 }
 
+// A value of another lane of the warp, `hop` lanes on.
+template <class A>
+__device__ __forceinline__ A from_lane_behind(A value, int hop) {
+  constexpr int words = (static_cast<int>(sizeof(A)) + 3) / 4;
+  std::uint32_t w[words] = {};
+  memcpy(w, &value, sizeof(A));
+#pragma unroll
+  for (int i = 0; i < words; ++i) w[i] = __shfl_down_sync(~0U, w[i], hop);
+  memcpy(&value, w, sizeof(A));
+  return value;
+}
+
+// By one warp: the tree over 1024 totals, of which those from `active` on are none. Steps of 32 and
+// more join totals that one lane of the warp reads, so that the block meets once and not ten times.
+template <class A, class Op>
+__device__ __forceinline__ A fold_totals(const A* total, int active, Op op) {
+  constexpr int rows = 32;
+  const int lane = static_cast<int>(threadIdx.x);
+  A mine[rows];
+#pragma unroll
+  for (int k = 0; k < rows; ++k) mine[k] = 32 * k + lane < active ? total[32 * k + lane] : A{};
+  const auto step = [&](auto half) {
+#pragma unroll
+    for (int k = 0; k < half; ++k) {
+      if (32 * (k + half) + lane < active) mine[k] = op.combine(mine[k], mine[k + half]);
+    }
+  };
+  step(std::integral_constant<int, 16>{});
+  step(std::integral_constant<int, 8>{});
+  step(std::integral_constant<int, 4>{});
+  step(std::integral_constant<int, 2>{});
+  step(std::integral_constant<int, 1>{});
+#pragma unroll
+  for (int hop = 16; hop > 0; hop /= 2) {
+    const A other = from_lane_behind(mine[0], hop);
+    if (lane < hop && lane + hop < active) mine[0] = op.combine(mine[0], other);
+  }
+  return mine[0];
+}
+
 // The fixed order of core/block.hpp: virtual lane l of 1024 folds elements 8l..8l+7, 8(l+1024)..,
 // and then lanes fold l += l + 512, 256, ..., 1. Lanes without an element take no part; of nothing,
 // A{}. Begins and ends with a sync. Every lane gets the result. `src` is where the elements lie: a
@@ -273,7 +314,7 @@ __device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
   constexpr int run = 8;
   constexpr int lanes = 1024;
   __shared__ A total[lanes];
-  const bool wide = Source::is_global && fits_wide<T, run>(src.data);
+  const bool wide = view_fits<run>(src);
   __syncthreads();
 #pragma unroll 1
   for (int lane = static_cast<int>(threadIdx.x); lane < lanes;
@@ -288,7 +329,7 @@ __device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
     for (std::size_t first = static_cast<std::size_t>(lane) * run; first < count;
          first += run * lanes) {
       if (wide && first + run <= count) {
-        const auto pack = WidePack<T, run>::load(src.data + first);
+        const auto pack = load_pack<WidePack<T, run>>(src, first);
 #pragma unroll
         for (int i = 0; i < run; ++i) add(pack.get(i));
       } else {
@@ -300,14 +341,10 @@ __device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
     total[lane] = sum;
   }
   const int active = count < run * lanes ? static_cast<int>((count + run - 1) / run) : lanes;
-#pragma unroll 1
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    __syncthreads();
-#pragma unroll 1
-    for (int lane = static_cast<int>(threadIdx.x); lane < half;
-         lane += static_cast<int>(blockDim.x)) {
-      if (lane + half < active) total[lane] = op.combine(total[lane], total[lane + half]);
-    }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const A folded = fold_totals(total, active, op);
+    if (threadIdx.x == 0) total[0] = folded;
   }
   __syncthreads();
   const A result = total[0];

@@ -131,6 +131,14 @@ class MutantBlock : public B {
                      return B::receive_packets(dst, own, range, from, row, team, site);
                    });
   }
+  template <sym::Memory D, Operand S, class Op, class F, sym::Memory... More>
+  bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, F f, More... more) {
+    return receive({Verb::reduce_packets, at.site, packets, slot, team},
+                   [&](const Packets& from, std::size_t row) {
+                     return B::reduce_packets(dst, own, at, from, row, team, op, f, more...);
+                   });
+  }
 
  private:
   struct Plus {
@@ -160,11 +168,10 @@ class MutantBlock : public B {
     if (change == Change::drop) return !B::failed();
     const Signals& lanes = call.packets.lanes;
     const std::size_t slot = row(change, lanes, call.slot);
-    const bool early =
-        change == Change::previous && has_seen(lanes, slot, call.team, call.site);
+    const bool early = change == Change::previous && has_seen(lanes, slot, call.team, call.site);
     if (early) count_seen(lanes, slot, call.team, ~std::uint64_t{0}, call.site);
-    const bool came = true_one(
-        change == Change::one_buffer ? call.packets.in_one_buffer() : call.packets, slot);
+    const bool came =
+        true_one(change == Change::one_buffer ? call.packets.in_one_buffer() : call.packets, slot);
     if (early) count_seen(lanes, slot, call.team, 1, call.site);
     return came;
   }

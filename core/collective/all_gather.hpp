@@ -35,7 +35,8 @@ SYM_FN void all_gather_one_shot(B& block, const Group& group, In in, Out out, st
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);
   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
     block.put_packets(inbox, slot, in, piece, group.team);
-    block.quiet();  // the piece of `in` has been sent: it may be written again, where it lies in `out`
+    block.quiet();  // the piece of `in` has been sent: it may be written again, where it lies in
+                    // `out`
     if (!block.receive_packets(per_member(out, n), in, piece, inbox, slot, group.team)) return;
   }
 }

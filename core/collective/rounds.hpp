@@ -6,8 +6,8 @@
 namespace sym {
 
 // The block's part of n elements, cut to pieces of at most what a message of the channel's inbox
-// holds. A channel without an inbox (ChannelRequest::packet_bytes) gives one piece, which put_packets
-// refuses.
+// holds. A channel without an inbox (ChannelRequest::packet_bytes) gives one piece, which
+// put_packets refuses.
 //
 //   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) ...
 template <class T>

@@ -175,9 +175,9 @@ Registry::Registry() {
                             {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}),
                  {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
                   "hierarchical_tree"}));
-  add(with_scale(
-      collective("all_gather", "out = the inputs of all PEs, by rank", {"one_shot", "direct", "ring"}),
-      {"hierarchical"}));
+  add(with_scale(collective("all_gather", "out = the inputs of all PEs, by rank",
+                            {"one_shot", "direct", "ring"}),
+                 {"hierarchical"}));
   add(with_scale(collective("reduce_scatter", "out = this rank's share of op over all PEs",
                             {"one_shot", "direct", "ring"}),
                  {"hierarchical"}));

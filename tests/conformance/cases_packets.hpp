@@ -69,10 +69,8 @@ struct ExchangesByPackets {
   SYM_FN void operator()(B& block) const {
     block.enter(group.channel);
     for (int i = 0; i < 2; ++i) {
-      if constexpr (exchange == Exchange::all_gather)
-        all_gather_one_shot(block, group, in, out, n);
-      if constexpr (exchange == Exchange::all_to_all)
-        all_to_all_one_shot(block, group, in, out, n);
+      if constexpr (exchange == Exchange::all_gather) all_gather_one_shot(block, group, in, out, n);
+      if constexpr (exchange == Exchange::all_to_all) all_to_all_one_shot(block, group, in, out, n);
       if constexpr (exchange == Exchange::reduce_scatter)
         reduce_scatter_one_shot(block, group, in, out, n, Max{});
     }
@@ -117,18 +115,18 @@ void exchanges_everywhere(W& world, Errors& errors) {
 
     write_all(world, local, poison<T>(size * n + 1));
     write_all(world, other, values<T>(mine, n));
-    world.launch(launch_of("gather", 2),
-                 ExchangesByPackets<Exchange::all_gather, Local<T>, Local<T>>{group, other,
-                                                                              local.at(1), n});
+    world.launch(
+        launch_of("gather", 2),
+        ExchangesByPackets<Exchange::all_gather, Local<T>, Local<T>>{group, other, local.at(1), n});
     expect_equal(errors, who(world, "all_gather, local"), read_all(world, local.at(1), size * n),
                  all);
     expect_equal(errors, who(world, "before its output"), read_all(world, local, 1), poison<T>(1));
 
     write_all(world, local.at(1), values<T>(mine, size * n));
     write_all(world, other, poison<T>(size * n));
-    world.launch(launch_of("exchange", 2),
-                 ExchangesByPackets<Exchange::all_to_all, Local<T>, Local<T>>{group, local.at(1),
-                                                                              other, n});
+    world.launch(
+        launch_of("exchange", 2),
+        ExchangesByPackets<Exchange::all_to_all, Local<T>, Local<T>>{group, local.at(1), other, n});
     expect_equal(errors, who(world, "all_to_all, local"), read_all(world, other, size * n),
                  gathered<T>(iteration, team, n, first));
 

@@ -100,8 +100,7 @@ class ScaleCollectives : private Collectives<T, W> {
     const std::size_t mine = static_cast<std::size_t>(team.rank()) * n;
     if (variant == Scale::reduce_scatter_hierarchical)
       return combined<T>(this->iteration_, team, n, mine, Op{});
-    if (!gathers && !exchanges(variant))
-      return combined<T>(this->iteration_, team, n, 0, Op{});
+    if (!gathers && !exchanges(variant)) return combined<T>(this->iteration_, team, n, 0, Op{});
     std::vector<T> all;
     for (int rank = 0; rank < team.size(); ++rank) {
       const Origin origin{this->iteration_, team.pe(rank), team.size()};
