@@ -124,6 +124,7 @@ __device__ __forceinline__ bool CudaBlock::take_messages(const Inbox& inbox, con
                                                          unsigned groups, bool wide, Make make) {
   Lost lost;
   bool arrived;
+  __syncthreads();  // the counts that a call before this one has written are there
   if (!wide) [[unlikely]] {
     arrived = take_batches<1>(inbox, team, groups,
                               make.template operator()<batch_groups, RaggedGroups>(), lost);
