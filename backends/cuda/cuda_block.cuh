@@ -237,20 +237,20 @@ class CudaBlock : private Access {
   __device__ __forceinline__ char* message(const Inbox& inbox, int from, std::uint32_t epoch,
                                            int pe) const {
     const Packets& packets = inbox.packets;
-    char* const first = heap(pe) + packets.cells.offset_bytes +
-                        packets.offset_bytes(inbox.slot, from, 0);
+    char* const first =
+        heap(pe) + packets.cells.offset_bytes + packets.offset_bytes(inbox.slot, from, 0);
     return first + (epoch & packets.alternates) * packets.message_bytes();
   }
   __device__ __forceinline__ bool admit_packets(const Inbox& inbox, std::size_t bytes) {
     if (failed_) return false;
     const Packets& packets = inbox.packets;
-    if (inbox.slot < packets.lanes.slots && bytes <= packets.capacity_bytes) [[likely]] return true;
+    if (inbox.slot < packets.lanes.slots && bytes <= packets.capacity_bytes) [[likely]]
+      return true;
     refuse(inbox.verb, inbox.site, inbox.slot, -1, packets.capacity_bytes, bytes);
     return false;
   }
   template <template <class> class Access, class T>
-  __device__ void send_groups(const Inbox& inbox, const T* from, Groups<T> groups,
-                              int peer) const;
+  __device__ void send_groups(const Inbox& inbox, const T* from, Groups<T> groups, int peer) const;
   // A message that is waited for, as this lane knows it.
   struct Arriving {
     const char* cell;
@@ -261,8 +261,8 @@ class CudaBlock : private Access {
   __device__ bool await_packets(const Arriving& message, const Batch& batch, Run& run,
                                 Lost& lost) const;
   template <int at_once, class Visitor>
-  __device__ bool take_batches(const Inbox& inbox, const Team& team, unsigned groups,
-                               Visitor visit, Lost& lost) const;
+  __device__ bool take_batches(const Inbox& inbox, const Team& team, unsigned groups, Visitor visit,
+                               Lost& lost) const;
   template <class Make>
   __device__ bool take_messages(const Inbox& inbox, const Team& team, unsigned groups, bool wide,
                                 Make make);
@@ -271,7 +271,8 @@ class CudaBlock : private Access {
                                                  const Team& team) const {
     std::uint64_t* const row = own(counts) + inbox.packets.lanes.word(inbox.slot, 0);
 #pragma unroll 1
-    for (int r = static_cast<int>(threadIdx.x); r < team.size(); r += static_cast<int>(blockDim.x)) {
+    for (int r = static_cast<int>(threadIdx.x); r < team.size();
+         r += static_cast<int>(blockDim.x)) {
       const int peer = team.pe(r);
       if (peer != context_.pe) ++row[peer];
     }
@@ -297,7 +298,8 @@ class CudaBlock : private Access {
   __device__ __forceinline__ bool admit(const char* verb, Site site, Range range, int pe,
                                         M... memory) {
     if (failed_) return false;
-    if (is_pe(pe) && within(range, memory...)) [[likely]] return true;
+    if (is_pe(pe) && within(range, memory...)) [[likely]]
+      return true;
     refuse(verb, site, range.first, pe, least_room(memory...), range.end());
     return false;
   }
@@ -320,7 +322,8 @@ class CudaBlock : private Access {
 
   // True in one lane if its enter() found the row claimed. Reports it.
   __device__ __forceinline__ bool claimed_by_other(Site site) {
-    if (!is_claimer() || claim_ == 0) [[likely]] return false;
+    if (!is_claimer() || claim_ == 0) [[likely]]
+      return false;
     detail::report(context_, Finding{FailureKind::busy, "enter", site, blockIdx.x, -1, 0, 1});
     return true;
   }

@@ -59,7 +59,8 @@ __device__ __forceinline__ bool CudaBlock::await_packets(const Arriving& message
 #pragma unroll 1
   for (unsigned polls = 1; !run.has_come(batch, message.flags); ++polls) {
     run.load(message.cell, batch);
-    if (polls % 256 != 0) [[likely]] continue;
+    if (polls % 256 != 0) [[likely]]
+      continue;
     if (ptx::load_relaxed_gpu(context_.failed) != 0) return false;
     const std::uint64_t now_ns = ptx::global_timer_ns();
     if (started_ns == 0) started_ns = now_ns;
@@ -157,7 +158,8 @@ __device__ bool CudaBlock::reduce_packets(D dst, S mine, Range range, const Pack
   const T* const from = own(mine) + range.first;
   const Groups<T> groups(range.count);
   const int operands = team.size();
-  const bool wide = groups.all_whole() && fits_wide<T, Groups<T>::whole>(from) && fits_wide<T, Groups<T>::whole>(to);
+  const bool wide = groups.all_whole() && fits_wide<T, Groups<T>::whole>(from) &&
+                    fits_wide<T, Groups<T>::whole>(to);
   return take_messages(inbox, team, groups.count, wide,
                        [&]<int depth, template <class> class Access>() {
                          using Own = OwnRun<T, Access, depth>;
@@ -180,7 +182,9 @@ __device__ bool CudaBlock::receive_packets(PerMember<D> dst, S mine, Range range
   const T* const from = own(mine) + range.first;
   const Groups<T> groups(range.count);
   const std::size_t stride = dst.stride;
-  const bool wide = groups.all_whole() && fits_wide<T, Groups<T>::whole>(from) && fits_wide<T, Groups<T>::whole>(to) && fits_wide<T, Groups<T>::whole>(to + stride);
+  const bool wide = groups.all_whole() && fits_wide<T, Groups<T>::whole>(from) &&
+                    fits_wide<T, Groups<T>::whole>(to) &&
+                    fits_wide<T, Groups<T>::whole>(to + stride);
   return take_messages(inbox, team, groups.count, wide,
                        [&]<int depth, template <class> class Access>() {
                          using Own = OwnRun<T, Access, depth>;

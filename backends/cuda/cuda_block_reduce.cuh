@@ -53,74 +53,31 @@ __device__ __forceinline__ bool CudaBlock::reduce_packets(D dst, S mine, RangeAt
                                                           More... more) {
   using T = typename D::value_type;
   static_assert(std::is_same_v<typename S::value_type, T>, "reduce_packets keeps the element type");
-  constexpr int n = Shared<T>::elements;
+  constexpr int n = Groups<T>::whole;
   const Range range = where.range;
-  if (!admit("reduce_packets", where.site, range, context_.pe, dst, mine, more...)) return false;
-  if (!admit_packets("reduce_packets", where.site, packets, slot, range.count * sizeof(T)))
-    return false;
+  const Inbox inbox{packets, slot, where.site, "reduce_packets"};
+  if (!admit(inbox.verb, where.site, range, context_.pe, dst, mine, more...)) return false;
+  if (!admit_packets(inbox, range.count * sizeof(T))) return false;
   const auto to = view(dst, range.first);
-  const T* from = own(mine) + range.first;
-  const bool wide_from = fits_wide<T, n>(from);
-  const bool wide = view_fits<n>(to) && (view_fits<n>(view(more, range.first)) && ...);
-  std::uint64_t* seen = own(packets.lanes.seen);
-  const int size = team.size();
-  bool arrived = !claimed_by_other(where.site) && (!in_control_warp() || stale_ == 0);
-  // Adds up a group; false if a message did not come.
-  const auto total_of = [&](std::size_t g, int elements, Accumulator<T>(&total)[n]) {
-#pragma unroll 1
-    for (int r = 0; r < size && arrived; ++r) {
-      const int peer = team.pe(r);
-      PacketPair pair;
-      if (peer == context_.pe) {
-        pair = PacketPair::of(load_group(from + g * granule<T>, elements, wide_from), 0, 0);
-      } else {
-        const std::uint64_t epoch = seen[packets.lanes.word(slot, peer)] + 1;
-        const std::uint32_t flag = packet_flag(epoch);
-        const std::uint32_t last = g == 0 ? tagged_flag(flag, packets.lanes.tag) : flag;
-        const char* cell = message(packets, slot, peer, epoch, context_.pe) + g * 32;
-        pair = PacketPair::load(cell);
-        arrived = await_packets(pair, cell, flag, last, slot, peer, where.site);
-      }
-      WidePack<T, n> pack;
-      const ptx::Words4 data = pair.data();
-#pragma unroll
-      for (int i = 0; i < WidePack<T, n>::words; ++i) pack.w[i] = data.w[i];
-      take(total, pack, r == 0, op);
-    }
-#pragma unroll
-    for (int i = 0; i < n; ++i) total[i] = op.finish(total[i], size);
+  const T* const from = own(mine) + range.first;
+  const Groups<T> groups(range.count);
+  const int operands = team.size();
+  const bool wide = groups.all_whole() && fits_wide<T, n>(from) && view_fits<n>(to) &&
+                    (view_fits<n>(view(more, range.first)) && ...);
+  const auto load_others = [this, range, more...]<int elements, bool wide_ones>(std::size_t first) {
+    return ViewPacks<elements, wide_ones, decltype(view(more, 0))...>::load(
+        first, view(more, range.first)...);
   };
-  each_packet_group(Shared<T>(range.count), [&](std::size_t g, int elements) {
-    Accumulator<T> total[n];
-    const std::size_t first = g * granule<T>;
-    if (wide && elements == n) {
-      using Others = ViewPacks<n, true, decltype(view(more, 0))...>;
-      const auto others = Others::load(first, view(more, range.first)...);
-      total_of(g, elements, total);
-      if (!arrived) return;
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        total[i] = static_cast<Accumulator<T>>(others.apply(f, i, total[i]));
-      }
-      store_pack(to, first, WidePack<T, n>::of(total));
-      return;
-    }
-    total_of(g, elements, total);
-    if (!arrived) return;
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-      if (i >= elements) continue;
-      const auto k = first + static_cast<unsigned>(i);
-      to.store(k, narrow<T>(
-                      static_cast<Accumulator<T>>(f(total[i], view(more, range.first).get(k)...))));
-    }
-  });
-  failed_ = __syncthreads_and(arrived) == 0;
-  if (failed_) return false;
-  for (int r = static_cast<int>(threadIdx.x); r < size; r += static_cast<int>(blockDim.x)) {
-    if (team.pe(r) != context_.pe) ++seen[packets.lanes.word(slot, team.pe(r))];
-  }
-  return true;
+  return take_messages(
+      inbox, team, groups.count, wide, [&]<int depth, template <class> class Access>() {
+        constexpr bool wide_ones = std::is_same_v<Access<T>, WideGroups<T>>;
+        using Own = OwnRun<T, Access, depth>;
+        using Reduced = ReducedRun<T, Op, Own, depth>;
+        using To = std::remove_const_t<decltype(to)>;
+        using Others = std::remove_const_t<decltype(load_others)>;
+        return MappedRun<Reduced, To, F, Others, wide_ones>{
+            Reduced{Own(from, groups), nullptr, operands, op}, groups, to, f, load_others};
+      });
 }
 
 }  // namespace sym::cuda

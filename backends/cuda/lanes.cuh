@@ -4,7 +4,6 @@
 #pragma once
 
 #include <limits>
-#include <type_traits>
 
 #include "backends/cuda/pack.cuh"
 #include "backends/cuda/scratch.cuh"
@@ -279,22 +278,25 @@ __device__ __forceinline__ A from_lane_behind(A value, int hop) {
 // more join totals that one lane of the warp reads, so that the block meets once and not ten times.
 template <class A, class Op>
 __device__ __forceinline__ A fold_totals(const A* total, int active, Op op) {
-  constexpr int rows = 32;
   const int lane = static_cast<int>(threadIdx.x);
-  A mine[rows];
-#pragma unroll
-  for (int k = 0; k < rows; ++k) mine[k] = 32 * k + lane < active ? total[32 * k + lane] : A{};
-  const auto step = [&](auto half) {
-#pragma unroll
-    for (int k = 0; k < half; ++k) {
-      if (32 * (k + half) + lane < active) mine[k] = op.combine(mine[k], mine[k + half]);
-    }
+  const auto join = [&](A& mine, A other, int row) {  // of row `row`, if it has one in this lane
+    if (32 * row + lane < active) mine = op.combine(mine, other);
   };
-  step(std::integral_constant<int, 16>{});
-  step(std::integral_constant<int, 8>{});
-  step(std::integral_constant<int, 4>{});
-  step(std::integral_constant<int, 2>{});
-  step(std::integral_constant<int, 1>{});
+  const auto at = [&](int row) { return 32 * row + lane < active ? total[32 * row + lane] : A{}; };
+  A mine[8];
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {  // steps of 16 and 8 rows
+    mine[k] = at(k);
+    A other = at(k + 8);
+    join(mine[k], at(k + 16), k + 16);
+    join(other, at(k + 24), k + 24);
+    join(mine[k], other, k + 8);
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) join(mine[k], mine[k + 4], k + 4);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) join(mine[k], mine[k + 2], k + 2);
+  join(mine[0], mine[1], 1);
 #pragma unroll
   for (int hop = 16; hop > 0; hop /= 2) {
     const A other = from_lane_behind(mine[0], hop);

@@ -8,17 +8,20 @@
 
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/heap.hpp"
+#include "backends/cuda/rms_norm_plain.hpp"
 
 namespace sym::cuda {
 
-namespace {
-
-struct Call {
+struct NcclBaseline::Call {
   std::string name;
   std::size_t count = 0;  // elements of the smaller side
   ncclDataType_t type{};
   ncclRedOp_t op{};
+  Norm norm{};
+  std::string norm_type{};
 };
+
+namespace {
 
 struct Side {
   ncclComm_t comm = nullptr;
@@ -58,7 +61,17 @@ ncclRedOp_t op_named(const std::string& name) {
       {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}});
 }
 
-void enqueue(const Call& call, const Side& side, cudaStream_t stream) {
+// Buffers are zero and stay it, so that no sum of many calls overflows.
+void enqueue_norm(const NcclBaseline::Norm& norm, const std::string& type, const Side& side,
+                  cudaStream_t stream) {
+  if (norm.rows == 0) return;
+  PlainNorm plain{norm.rows, norm.hidden, side.out, side.out, nullptr, side.in, side.in};
+  if (norm.residual) plain.residual = side.in;
+  rms_norm_plain(plain, type, stream);
+}
+
+template <class Call>
+void enqueue_nccl(const Call& call, const Side& side, cudaStream_t stream) {
   if (call.name == "all_reduce") {
     SYM_CHECK_NCCL(
         ncclAllReduce(side.in, side.out, call.count, call.type, call.op, side.comm, stream));
@@ -72,6 +85,11 @@ void enqueue(const Call& call, const Side& side, cudaStream_t stream) {
   } else {
     SYM_CHECK_NCCL(ncclBroadcast(side.in, side.out, call.count, call.type, 0, side.comm, stream));
   }
+}
+template <class Call>
+void enqueue(const Call& call, const Side& side, cudaStream_t stream) {
+  enqueue_nccl(call, side, stream);
+  enqueue_norm(call.norm, call.norm_type, side, stream);
 }
 
 BaselineEffort chosen(BaselineEffort effort, std::size_t bytes) {
@@ -107,6 +125,7 @@ double median_us(cudaStream_t stream, int repetitions, int calls, const std::fun
   return *middle;
 }
 
+template <class Call>
 double eager_us(const Call& call, const Side& side, cudaStream_t stream,
                 const BaselineEffort& effort) {
   const int calls = effort.calls_per_graph * effort.replays;
@@ -117,6 +136,7 @@ double eager_us(const Call& call, const Side& side, cudaStream_t stream,
       });
 }
 
+template <class Call>
 double graph_us(const Call& call, const Side& side, cudaStream_t stream,
                 const BaselineEffort& effort) {
   cudaGraph_t graph = nullptr;
@@ -241,6 +261,18 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
                                        {"broadcast", false}});
   const std::size_t parts = shared_out ? static_cast<std::size_t>(impl.world.n_pes()) : 1;
   const Call call{call_name, bytes / size_named(type) / parts, type_named(type), op_named(op)};
+  return time_call(call, bytes, wanted);
+}
+
+BaselineResult NcclBaseline::time_rms_norm(const Norm& norm, const std::string& type,
+                                           BaselineEffort wanted) {
+  const std::size_t count = norm.rows * norm.hidden;
+  const Call call{"all_reduce", count, type_named(type), ncclSum, norm, type};
+  return time_call(call, std::max(count, norm.hidden) * size_named(type), wanted);
+}
+
+BaselineResult NcclBaseline::time_call(const Call& call, std::size_t bytes, BaselineEffort wanted) {
+  Impl& impl = *impl_;
   if (bytes > impl.room_bytes)
     throw UsageError("NCCL baseline: " + std::to_string(bytes) + " bytes do not fit its buffers");
   const BaselineEffort effort = chosen(wanted, bytes);
@@ -257,7 +289,7 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
   measure("plain", impl.plain, true);
   measure("symmetric", impl.symmetric, true);
   // Copy-engine collectives move data only, and 2.28 does not capture them.
-  if (call_name == "all_gather" || call_name == "all_to_all") measure("zero-CTA", impl.zero, false);
+  if (call.name == "all_gather" || call.name == "all_to_all") measure("zero-CTA", impl.zero, false);
   const auto best =
       std::min_element(result.times.begin(), result.times.end(),
                        [](const BaselineTime& a, const BaselineTime& b) { return a.us < b.us; });

@@ -1,4 +1,5 @@
-// Messages whose flags travel in the data: how they lie in an inbox, and what one lane does for them.
+// Messages whose flags travel in the data: how they lie in an inbox, and what one lane does for
+// them.
 //
 // A packet is 16 bytes, 12 of payload and a flag, written and read whole (a single-copy atomic
 // access of 128 bits): if the flag is right, its data are there: nobody fences, nobody signals. A

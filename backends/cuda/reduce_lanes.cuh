@@ -13,16 +13,17 @@ __device__ __forceinline__ void reduce_map_group(D dst, std::size_t first, int r
   using T = typename D::value_type;
   using P = PackOf<T, n, wide>;
   const auto others = ViewPacks<n, wide, V...>::load(first, more...);
+  constexpr int at_once = 4;  // peers; other lanes are at other groups meanwhile
   Accumulator<T> total[n];
 #pragma unroll 1
-  for (int r = 0; r < ranks; r += peers_at_once) {
-    P pack[peers_at_once];
+  for (int r = 0; r < ranks; r += at_once) {
+    P pack[at_once];
 #pragma unroll
-    for (int k = 0; k < peers_at_once; ++k) {
+    for (int k = 0; k < at_once; ++k) {
       if (r + k < ranks) pack[k] = P::load(from(r + k) + first);
     }
 #pragma unroll
-    for (int k = 0; k < peers_at_once; ++k) {
+    for (int k = 0; k < at_once; ++k) {
       if (r + k < ranks) take(total, pack[k], r + k == 0, op);
     }
   }

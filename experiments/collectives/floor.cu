@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(512, 1) exchange(const __grid_constant__ Argum
     if (seen == 0x12345678U) return;
   }
   std::uint64_t claim = 0;
-  if (what == claimed && threadIdx.x == blockDim.x - 1) claim = atomicExch(
-      reinterpret_cast<unsigned long long*>(a.busy.value + blockIdx.x), 1ULL);
+  if (what == claimed && threadIdx.x == blockDim.x - 1)
+    claim = atomicExch(reinterpret_cast<unsigned long long*>(a.busy.value + blockIdx.x), 1ULL);
   const unsigned per_block = a.groups.value / gridDim.x;
   const unsigned mine = threadIdx.x < per_block ? threadIdx.x : 0;
   const unsigned group = blockIdx.x * per_block + mine;
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(512, 1) exchange(const __grid_constant__ Argum
     const uint4 other = what == halves ? uint4{first.x, first.z, second.x, second.z}
                                        : uint4{first.x, first.y, first.z, second.x};
     a.out.value[group] = {add(own.x, other.x), add(own.y, other.y), add(own.z, other.z),
-                    add(own.w, other.w)};
+                          add(own.w, other.w)};
   }
   __syncthreads();
   if (threadIdx.x == 0) a.count.value[blockIdx.x] = epoch;
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(512, 1) exchange(const __grid_constant__ Argum
 using Launch = void (*)(dim3, dim3, cudaStream_t, const Arguments&);
 template <int what>
 void launch(dim3 blocks, dim3 threads, cudaStream_t stream, const Arguments& a) {
-  const ArgumentsFor<what> arguments{{a.in.value},    {a.out.value},  {a.inbox.value},
+  const ArgumentsFor<what> arguments{{a.in.value},         {a.out.value},   {a.inbox.value},
                                      {a.peer_inbox.value}, {a.count.value}, {a.busy.value},
                                      {a.groups.value}};
   exchange<what><<<blocks, threads, 0, stream>>>(arguments);
@@ -201,13 +201,14 @@ int main() {
     check(cudaEventCreate(&gpus[g].end), "event");
     check(cudaDeviceSynchronize(), "synchronize");
   }
-  for (int g = 0; g < 2; ++g) gpus[g].arguments.peer_inbox.value = gpus[1 - g].arguments.inbox.value;
+  for (int g = 0; g < 2; ++g)
+    gpus[g].arguments.peer_inbox.value = gpus[1 - g].arguments.inbox.value;
   const struct {
     unsigned bytes;
     int blocks, threads;
-  } points[] = {{1024, 1, 64},   {1024, 1, 128},   {1024, 1, 512},   {1024, 2, 32},
-                {16384, 16, 64}, {16384, 8, 128},  {16384, 4, 256},  {16384, 2, 512},
-                {65536, 64, 64}, {65536, 32, 128}, {65536, 16, 256}, {65536, 8, 512},
+  } points[] = {{1024, 1, 64},      {1024, 1, 128},    {1024, 1, 512},   {1024, 2, 32},
+                {16384, 16, 64},    {16384, 8, 128},   {16384, 4, 256},  {16384, 2, 512},
+                {65536, 64, 64},    {65536, 32, 128},  {65536, 16, 256}, {65536, 8, 512},
                 {262144, 128, 128}, {262144, 64, 256}, {262144, 32, 512}};
   std::printf("%8s %6s %7s", "bytes", "blocks", "threads");
   for (const char* name : names) std::printf(" %12s", name);

@@ -20,6 +20,10 @@ template <World W, class T>
 PointResult run_moe(W& world, const Point& point);
 template <World W, class T>
 PointResult run_gemm(W& world, const Point& point);
+template <World W, class T>
+PointResult run_rms_norm(W& world, const Point& point);
+template <World W, class T>
+PointResult run_tile_reduce(W& world, const Point& point);
 
 }  // namespace sym::command
 
@@ -72,6 +76,21 @@ struct Gemms {
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_gemm<W, T>(world, point);
+  }
+};
+
+struct Norms {
+  using Types = std::tuple<bf16, f16, float>;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_rms_norm<W, T>(world, point);
+  }
+};
+struct Tiles {
+  using Types = std::tuple<bf16, f16, float, std::int32_t>;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_tile_reduce<W, T>(world, point);
   }
 };
 
@@ -187,6 +206,14 @@ Registry::Registry() {
                            all_to_all_v_family(), {"direct"}));
   add(of_family<Moe>("moe_dispatch_combine", "tokens to their experts, and back as weighted sums",
                      moe_family(), {"expert_major"}));
+  add(of_family<Norms>("all_reduce_rms_norm",
+                       "out = RMSNorm of (the sum over all PEs of in) + residual + bias",
+                       norm_family(), {"one_shot", "two_shot", "unfused"}));
+  Algorithm tiles =
+      of_family<Tiles>("tile_reduce", "tiles of a matrix, each reduced to a root of its own",
+                       tile_family(), {"direct"});
+  tiles.has_op = true;
+  add(std::move(tiles));
   Family products = gemm_family();
   products.schedules = gemm_schedules();
   add(of_family<Gemms>("gemm", "D = A B^T + beta C + bias, in tiles over all PEs", products,

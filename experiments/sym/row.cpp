@@ -112,7 +112,7 @@ std::string remarks(const Row& row) {
   if (row.tflops != 0) say(fmt::format("{:.3g} TFLOPS a GPU", row.tflops));
   const bool halves = measured.dispatch_us != 0;
   const double sending_us = halves ? measured.dispatch_us : row.time_us;
-  if (row.hidden != 0 && sending_us != 0) {
+  if (measured.remote_bytes != 0 && row.m == 0 && sending_us != 0) {
     const double gbps = measured.remote_bytes / sending_us * 1e-3;
     say(halves ? fmt::format("dispatch {:.2f} us,", measured.dispatch_us) : std::string());
     say(fmt::format("{:.1f} GB/s to peers", gbps));

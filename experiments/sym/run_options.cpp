@@ -188,6 +188,9 @@ void understand_families(RunOptions& o, const RawRun& raw) {
   o.alignment = static_cast<std::size_t>(raw.alignment);
   if (!raw.routing.empty()) o.routing = comma_separated(raw.routing);
   if (!raw.splits.empty()) o.splits = comma_separated(raw.splits);
+  if (!raw.rows.empty()) o.rows = parse_number("--rows", raw.rows);
+  if (!raw.cols.empty()) o.cols = parse_number("--cols", raw.cols);
+  if (!raw.tiles.empty()) o.tiles = comma_separated(raw.tiles);
   if (!raw.m.empty()) o.m = parse_number("--m", raw.m);
   if (!raw.n.empty()) o.n = parse_number("--n", raw.n);
   if (!raw.k.empty()) o.k = parse_number("--k", raw.k);
