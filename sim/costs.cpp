@@ -98,14 +98,14 @@ double TimePolicy::cost_s(Agent& agent) {
                   : costs(agent).release_s);
     case Verb::put_packets:
       return 2 * costs(agent).load_local_s;  // its epoch, then the source
-    case Verb::reduce_packets: {  // flags and data of every member's message, and the result
-      const int passes = 2 * agent.step.team->size() + agent.step.operands - 1;
-      const double bytes = static_cast<double>(agent.step.bytes) * passes;
-      return bytes / local_rate(agent) + packet_passes_s(agent);
-    }
-    case Verb::store_packets: {  // and what each brought, in place of the result
-      const double bytes = static_cast<double>(agent.step.bytes) * (3 * agent.step.team->size());
-      return bytes / local_rate(agent) + packet_passes_s(agent);
+    case Verb::reduce_packets:
+    case Verb::store_packets: {
+      // The peers' messages with their flags, this PE's part, and the result: one, or one for each.
+      const int members = agent.step.team->size();
+      const int stored = verb == Verb::reduce_packets ? 1 : members;
+      const double parts = Costs::packet_wire * (members - 1) + 1 + stored + agent.step.operands - 1;
+      return static_cast<double>(agent.step.bytes) * parts / local_rate(agent) +
+             packet_passes_s(agent);
     }
     case Verb::transform:
       return agent.step.bytes == 0 ? 0 : local_s(agent, agent.step.operands + 1);

@@ -12,7 +12,7 @@
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given)
 //   put_signal  both: the flag leaves when its payload is there
-//   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes;
+//   put_packets 2 load_local_us (its epoch, then the source), then as put with 4/3 of the bytes;
 //               there flag_us later
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local, and
 //               packet_pass_us for each pass of packet_pass_bytes. From a launch's second message

@@ -181,7 +181,7 @@ void TimePolicy::start_transfer(Transfer& transfer) {
   const int from = is_get ? transfer.src.pe : agent.pe;
   const int to = is_get ? agent.pe : transfer.dst.pe;
   const auto group = groups_.find(&transfer);
-  const double flags = transfer.packet ? 2 : 1;  // as many bytes of flags as of data
+  const double flags = transfer.packet ? Costs::packet_wire : 1;
   const double bytes =
       group != groups_.end() ? group->second.bytes : static_cast<double>(transfer.dst.size) * flags;
   if (from == to) {

@@ -233,20 +233,26 @@ class CudaBlock : private Access {
     Site site;
     const char* verb;
   };
-  // Where the message of `epoch` from PE `from` lies in the inbox of PE `pe`.
+  // Where the message of `epoch` from PE `from` lies in the inbox in somebody's heap.
   __device__ __forceinline__ char* message(const Inbox& inbox, int from, std::uint32_t epoch,
-                                           int pe) const {
+                                           char* heap) const {
     const Packets& packets = inbox.packets;
     char* const first =
-        heap(pe) + packets.cells.offset_bytes + packets.offset_bytes(inbox.slot, from, 0);
+        heap + packets.cells.offset_bytes + packets.offset_bytes(inbox.slot, from, 0);
     return first + (epoch & packets.alternates) * packets.message_bytes();
   }
-  __device__ __forceinline__ bool admit_packets(const Inbox& inbox, std::size_t bytes) {
+  // False, and the block failed, unless this PE's memory has the range and the inbox the room.
+  template <class... M>
+  __device__ __forceinline__ bool admit_message(const Inbox& inbox, Range range, std::size_t bytes,
+                                                const M&... memory) {
     if (failed_) return false;
     const Packets& packets = inbox.packets;
-    if (inbox.slot < packets.lanes.slots && bytes <= packets.capacity_bytes) [[likely]]
+    const bool inside = within(range, memory...);
+    const bool fits = inbox.slot < packets.lanes.slots && bytes <= packets.capacity_bytes;
+    if (inside && fits) [[likely]]
       return true;
-    refuse(inbox.verb, inbox.site, inbox.slot, -1, packets.capacity_bytes, bytes);
+    refuse(inbox.verb, inbox.site, inside ? inbox.slot : range.first, inside ? -1 : context_.pe,
+           inside ? packets.capacity_bytes : least_room(memory...), inside ? bytes : range.end());
     return false;
   }
   template <template <class> class Access, class T>

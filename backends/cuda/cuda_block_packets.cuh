@@ -11,8 +11,8 @@ __device__ __forceinline__ void CudaBlock::put_packets(const Packets& packets, s
                                                        const Team& team, Site site) {
   using T = typename S::value_type;
   const Inbox inbox{packets, slot, site, "put_packets"};
-  if (!admit("put_packets", site, range, context_.pe, src.first, src.of(team.size() - 1))) return;
-  if (!admit_packets(inbox, range.count * sizeof(T))) return;
+  const std::size_t bytes = range.count * sizeof(T);
+  if (!admit_message(inbox, range, bytes, src.first, src.of(team.size() - 1))) return;
   const Groups<T> groups(range.count);
   int rank = team.rank();
 #pragma unroll 1
@@ -44,7 +44,7 @@ __device__ __forceinline__ void CudaBlock::send_groups(const Inbox& inbox, const
     for (int k = 0; k < batch_groups; ++k)
       if (k < batch.groups()) run.set(k, Access<T>::load(from, groups, batch.group(k)));
     const std::uint32_t epoch = ptx::load4(sent) + 1;
-    run.store(message(inbox, context_.pe, epoch, peer), batch,
+    run.store(message(inbox, context_.pe, epoch, heap(peer)), batch,
               Flags(epoch, packets.lanes.tag, batch));
   }
 }
@@ -65,15 +65,15 @@ __device__ __forceinline__ bool CudaBlock::await_packets(const Arriving& message
     const std::uint64_t now_ns = ptx::global_timer_ns();
     if (started_ns == 0) started_ns = now_ns;
     // All of it but the tag is right: a message for another operation.
-    const std::uint32_t seen = run.packet[0].w[3], second = run.packet[1].w[3];
-    const bool other = batch.begins_message() && seen == message.flags.flag && second != 0 &&
-                       second != message.flags.second;
+    const std::uint32_t seen = run.packet[0].w[3];
+    const bool other = batch.begins_message() && run.packet[1].w[3] == message.flags.flag &&
+                       seen != message.flags.first;
     if (other && polls > 4096) {
-      lost = {FailureKind::mismatch, message.peer, message.flags.second, second};
+      lost = {FailureKind::mismatch, message.peer, message.flags.first, seen};
       return false;
     }
     if (context_.wait_limit_ns == 0 || now_ns - started_ns < context_.wait_limit_ns) continue;
-    lost = {FailureKind::expired, message.peer, message.flags.flag, seen};
+    lost = {FailureKind::expired, message.peer, message.flags.first, seen};
     return false;
   }
   return true;
@@ -102,7 +102,7 @@ __device__ __forceinline__ bool CudaBlock::take_batches(const Inbox& inbox, cons
         if (message[k].peer == context_.pe) continue;
         const std::uint32_t epoch = static_cast<std::uint32_t>(seen[message[k].peer]) + 1;
         message[k].flags = Flags(epoch, packets.lanes.tag, batch);
-        message[k].cell = this->message(inbox, message[k].peer, epoch, context_.pe);
+        message[k].cell = this->message(inbox, message[k].peer, epoch, context_.own);
         run[k].load(message[k].cell, batch);
       }
 #pragma unroll
@@ -152,8 +152,7 @@ __device__ bool CudaBlock::reduce_packets(D dst, S mine, Range range, const Pack
   using T = typename D::value_type;
   static_assert(std::is_same_v<typename S::value_type, T>, "reduce_packets keeps the element type");
   const Inbox inbox{packets, slot, site, "reduce_packets"};
-  if (!admit("reduce_packets", site, range, context_.pe, dst, mine)) return false;
-  if (!admit_packets(inbox, range.count * sizeof(T))) return false;
+  if (!admit_message(inbox, range, range.count * sizeof(T), dst, mine)) return false;
   T* const to = own(dst) + range.first;
   const T* const from = own(mine) + range.first;
   const Groups<T> groups(range.count);
@@ -176,8 +175,7 @@ __device__ bool CudaBlock::receive_packets(PerMember<D> dst, S mine, Range range
                 "receive_packets keeps the element type");
   const Inbox inbox{packets, slot, site, "receive_packets"};
   const D last = dst.of(team.size() - 1);
-  if (!admit("receive_packets", site, range, context_.pe, dst.first, last, mine)) return false;
-  if (!admit_packets(inbox, range.count * sizeof(T))) return false;
+  if (!admit_message(inbox, range, range.count * sizeof(T), dst.first, last, mine)) return false;
   T* const to = own(dst.first) + range.first;
   const T* const from = own(mine) + range.first;
   const Groups<T> groups(range.count);

@@ -6,8 +6,8 @@
 // lane sends the groups of 16 payload bytes that are its own in every other verb (pack.cuh), up to
 // three at a time in four packets. So both ends must run equal numbers of lanes.
 //
-// The flag is the message's epoch, never 0. In the second packet of a message's first group it is
-// mixed with the operation's tag, so that a peer that came for something else is named.
+// The flag is the message's epoch, never 0. In the message's first packet it is mixed with the
+// operation's tag, so that a peer that came for something else is named.
 #pragma once
 
 #include "backends/cuda/failure.hpp"
@@ -132,14 +132,18 @@ struct RaggedGroups {
   }
 };
 
-// What a message is known by: this lane's view of its flags.
+// What a message is known by: this lane's view of its flags. Only the message's first packet says
+// the tag. It lies where every message's does, so that what is there was never another's plain
+// flag.
 struct Flags {
-  std::uint32_t flag, second;  // of the lane's packets; of its second one
+  std::uint32_t first, flag;  // of the lane's first packet; of the others
 
   Flags() = default;
   __device__ __forceinline__ Flags(std::uint32_t epoch, std::uint16_t tag, const Batch& batch)
-      : flag(packet_flag(epoch)), second(batch.begins_message() ? tagged_flag(flag, tag) : flag) {}
-  __device__ __forceinline__ std::uint32_t of(int j) const { return j == 1 ? second : flag; }
+      : flag(packet_flag(epoch)) {
+    first = batch.begins_message() ? tagged_flag(flag, tag) : flag;
+  }
+  __device__ __forceinline__ std::uint32_t of(int j) const { return j == 0 ? first : flag; }
 };
 
 // Why a lane gave a message up, for a report: FailureKind::none if it did not.

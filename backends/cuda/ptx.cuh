@@ -131,6 +131,15 @@ __device__ __forceinline__ std::uint32_t load_relaxed_gpu(const std::uint32_t* f
   return v;
 }
 
+// Of launches that may begin early (programmatic stream serialization); else these do nothing.
+// After the first all that earlier launches of the stream wrote is there.
+__device__ __forceinline__ void await_launches_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+__device__ __forceinline__ void let_next_launch_begin() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
 __device__ __forceinline__ std::uint64_t global_timer_ns() {
   std::uint64_t v;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(v));

@@ -21,9 +21,12 @@ void check(cudaError_t error, const char* what) {
 }
 
 constexpr int nothing = 0, send_only = 2, claimed = 3, synced = 4, halves = 5, late = 6, apart = 7,
-              fetched = 8, cases = 9;
-const char* const names[cases] = {"empty",        "whole",       "send only", "claimed", "synced",
-                                  "8-byte flags", "count first", "apart",     "fetched"};
+              fetched = 8, early = 9, nothing_early = 10, cases = 11;
+const char* const names[cases] = {"empty",   "whole",        "send only",   "claimed",
+                                  "synced",  "8-byte flags", "count first", "apart",
+                                  "fetched", "early",        "empty early"};
+template <int what>
+constexpr bool starts_early = what == early || what == nothing_early;
 
 // Arguments lie side by side, or (apart, fetched) each in a line of the constant cache of its own.
 template <class T, int line>
@@ -66,7 +69,11 @@ __device__ std::uint32_t add(std::uint32_t a, std::uint32_t b) {
 
 template <int what>
 __global__ void __launch_bounds__(512, 1) exchange(const __grid_constant__ ArgumentsFor<what> a) {
-  if constexpr (what == nothing) return;
+  if constexpr (starts_early<what>) {  // launched while the kernel before it runs, and waits for it
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;");
+  }
+  if constexpr (what == nothing || what == nothing_early) return;
   if constexpr (what == fetched) {  // all of them at once, before the first is needed
     const auto low = [](const void* at) {
       return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at));
@@ -129,10 +136,19 @@ void launch(dim3 blocks, dim3 threads, cudaStream_t stream, const Arguments& a) 
   const ArgumentsFor<what> arguments{{a.in.value},         {a.out.value},   {a.inbox.value},
                                      {a.peer_inbox.value}, {a.count.value}, {a.busy.value},
                                      {a.groups.value}};
-  exchange<what><<<blocks, threads, 0, stream>>>(arguments);
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.stream = stream;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &attribute;
+  config.numAttrs = starts_early<what> ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, exchange<what>, arguments), "launch");
 }
-const Launch launches_of[cases] = {launch<0>, launch<1>, launch<2>, launch<3>, launch<4>,
-                                   launch<5>, launch<6>, launch<7>, launch<8>};
+const Launch launches_of[cases] = {launch<0>, launch<1>, launch<2>, launch<3>, launch<4>, launch<5>,
+                                   launch<6>, launch<7>, launch<8>, launch<9>, launch<10>};
 
 struct Gpu {
   Arguments arguments{};

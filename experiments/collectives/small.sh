@@ -2,12 +2,12 @@
 # On a machine with two GPUs, with a `sym` that is built: small collectives by packets, every variant beside NCCL, and
 # what more or fewer blocks and threads take.
 #
-#   SYM=build/release/sym OUT=results experiments/collectives/small.sh     STEPS="floor rows grid" (default: all)
+#   SYM=build/release/sym OUT=results experiments/collectives/small.sh     STEPS="floor rows early grid" (default: all)
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 sym=${SYM:-build/release/sym}
 out=${OUT:-$here/results}
-steps=${STEPS:-floor rows grid}
+steps=${STEPS:-floor rows early grid}
 mkdir -p "$out"
 export NCCL_NVLS_ENABLE=0
 wants() { case " $steps " in *" $1 "*) return 0 ;; *) return 1 ;; esac }
@@ -27,6 +27,12 @@ if wants floor && [ -x "${FLOOR:-$here/floor}" ]; then timeout 60 "${FLOOR:-$her
 if wants rows; then
   for name in all_reduce all_gather reduce_scatter all_to_all; do
     run "small_$name" "$name" --sizes 1K,4K,16K,64K,256K,1M,4M --variant one_shot --baseline nccl
+  done
+fi
+if wants early; then # launches that begin while the one before them runs
+  for name in all_reduce all_gather; do
+    SYM_EARLY_LAUNCH=1 run "early_$name" "$name" --sizes 1K,4K,16K,64K,256K,1M,4M --variant one_shot
+    SYM_EARLY_LAUNCH=1 run "early_direct_$name" "$name" --sizes 1K,16K,256K --variant all
   done
 fi
 if wants grid; then
