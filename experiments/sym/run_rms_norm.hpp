@@ -31,9 +31,11 @@ class RmsNormRun {
     result_.count = rows() * hidden();
     result_.bytes = result_.count * sizeof(T);
     verify_and_time();
-    for (const Window<T>& one : {norm_.in, norm_.out, norm_.residual, norm_.bias, norm_.weight}) {
-      world_.free(one);
-    }
+    world_.free(norm_.in);
+    world_.free(norm_.out);
+    world_.free(norm_.residual);
+    world_.free(norm_.bias);
+    world_.free(norm_.weight);
     return result_;
   }
 
