@@ -103,8 +103,8 @@ double TimePolicy::cost_s(Agent& agent) {
       // The peers' messages with their flags, this PE's part, and the result: one, or one for each.
       const int members = agent.step.team->size();
       const int stored = verb == Verb::reduce_packets ? 1 : members;
-      const int others = agent.step.operands - 1;  // of an element function
-      const double parts = Costs::packet_wire * (members - 1) + 1 + stored + others;
+      const double parts =
+          Costs::packet_wire * (members - 1) + 1 + stored + agent.step.operands - 1;
       return static_cast<double>(agent.step.bytes) * parts / local_rate(agent) +
              packet_passes_s(agent);
     }

@@ -190,12 +190,12 @@ class CudaBlock : private Access {
   __device__ bool reduce_packets(D dst, S mine, Range range, const Packets& packets,
                                  std::size_t slot, const Team& team, Op op,
                                  Site site = Site::here());
-  template <Memory D, Operand S, class Op, class F, Memory... More>
-  __device__ bool reduce_packets(D dst, S mine, RangeAt where, const Packets& packets,
-                                 std::size_t slot, const Team& team, Op op, F f, More... more);
   template <class D, Operand S>
   __device__ bool receive_packets(PerMember<D> dst, S mine, Range range, const Packets& packets,
                                   std::size_t slot, const Team& team, Site site = Site::here());
+  template <Memory D, Operand S, class Op, class F, Memory... More>
+  __device__ bool reduce_packets(D dst, S mine, RangeAt where, const Packets& packets,
+                                 std::size_t slot, const Team& team, Op op, F f, More... more);
   // Integers of 32 or 64 bits.
   template <class T>
   __device__ T fetch_add(Window<T> counter, std::size_t index, std::type_identity_t<T> value,

@@ -221,7 +221,11 @@ class FiberBlock {
     std::memcpy(&old, to.data, sizeof(T));
     const T sum = Sum{}.combine(old, value);
     std::memcpy(to.data, &sum, sizeof(T));
-    if (sum == old) engine_.looked(to.data, std::hash<T>()(old));
+    if (sum == old) {
+      engine_.looked(to.data, std::hash<T>()(old));
+    } else {
+      engine_.changed();
+    }
     return old;
   }
 
@@ -335,6 +339,8 @@ class FiberBlock {
   bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
   bool other_range(const std::vector<Engine::Want>& wants, std::uint16_t tag, Wanted wanted);
   void check_slot(const Signals& signals, std::size_t slot) const;
+  // For waits of a team's next signals (`rows`) and for those of a counter's value.
+  void check_lanes(const Signals& signals, bool rows) const;
 
   Engine& engine_;
   Agent& agent_;

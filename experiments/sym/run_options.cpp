@@ -13,6 +13,7 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "sim/disturbance.hpp"
 
 namespace sym::command {
 
@@ -118,11 +119,9 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
 
 // What --inject says of a simulated machine goes to the simulator; the rest is the program's.
 void understand_sim(RunOptions& o, const CLI::App& app) {
-  static const std::vector<std::string> names{"slow_gpu", "slow_nic", "slow_link", "background"};
   std::string rest;
   for (const std::string& part : comma_separated(o.inject)) {
-    const bool disturbs = contains(names, part.substr(0, part.find('=')));
-    std::string& to = disturbs ? o.sim.disturb : rest;
+    std::string& to = sim::is_disturbance(part) ? o.sim.disturb : rest;
     to += (to.empty() ? "" : ",") + part;
   }
   o.inject = rest;
