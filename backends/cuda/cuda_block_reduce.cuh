@@ -56,8 +56,7 @@ __device__ __forceinline__ bool CudaBlock::reduce_packets(D dst, S mine, RangeAt
   constexpr int n = Groups<T>::whole;
   const Range range = where.range;
   const Inbox inbox{packets, slot, where.site, "reduce_packets"};
-  if (!admit(inbox.verb, where.site, range, context_.pe, dst, mine, more...)) return false;
-  if (!admit_message(inbox, range, range.count * sizeof(T), mine)) return false;
+  if (!admit_message(inbox, range, range.count * sizeof(T), dst, mine, more...)) return false;
   const auto to = view(dst, range.first);
   const T* const from = own(mine) + range.first;
   const Groups<T> groups(range.count);
