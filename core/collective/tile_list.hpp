@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -121,8 +122,8 @@ TileList tile_list(W& world, const TileShape& shape, const std::vector<RootedTil
   TileList list;
   list.numbers = world.template allocate_control<std::uint64_t>(numbers.size());
   list.firsts = world.template allocate_control<std::uint64_t>(firsts.size());
-  world.write(list.numbers, numbers.data(), numbers.size());
-  world.write(list.firsts, firsts.data(), firsts.size());
+  world.write(list.numbers, std::to_address(numbers.begin()), numbers.size());
+  world.write(list.firsts, std::to_address(firsts.begin()), firsts.size());
   return list;
 }
 template <World W>
