@@ -103,6 +103,7 @@ double TimePolicy::cost_s(Agent& agent) {
       return bytes / local_rate(agent) + packet_passes_s(agent);
     }
     case Verb::transform:
+    case Verb::reduce_slots:
       return agent.step.bytes == 0 ? 0 : local_s(agent, agent.step.operands + 1);
     case Verb::sum:
     case Verb::max:
@@ -155,6 +156,7 @@ Why TimePolicy::why(const Agent& agent) {
     case Verb::take:
       return Why::launch;
     case Verb::reduce_packets:
+    case Verb::reduce_slots:
     case Verb::transform:
     case Verb::sum:
     case Verb::max:

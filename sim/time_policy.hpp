@@ -23,7 +23,8 @@
 //   warps       sync_us at each end. What its pieces put to one PE is one flow, and through a NIC
 //               nic_post_us for each put; what they fetch of one PE is one flow. Flows of one warps
 //               have parts of the block's rate that follow their bytes
-//   transform, sum, max, scan, tally   load_local_us and bytes read and written / sm_local; sync_us
+//   transform, reduce_slots, sum, max, scan, tally   load_local_us and bytes read and written /
+//   sm_local; sync_us
 //               for each sync in it
 //   read        load_local_us
 //   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it

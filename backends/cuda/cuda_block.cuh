@@ -125,6 +125,9 @@ class CudaBlock : private Access {
     const bool aligned = skip % static_cast<unsigned>(wide_unit<T, Shared<T>::elements>) == 0;
     reduce_lanes<T>(own(dst) + range.first, range.count, team.size(), aligned, from, op);
   }
+  template <Operand D, Operand S, class T, class Op>
+  __device__ void reduce_slots(D dst, S mine, const Slots<T>& slots, Range range, const Team& team,
+                               Op op, Site site = Site::here());
   template <Memory D, class F, Memory... S>
   __device__ void transform(D dst, RangeAt where, F f, S... src) {
     if (!admit("transform", where.site, where.range, context_.pe, dst, src...)) return;

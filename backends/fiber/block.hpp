@@ -102,6 +102,10 @@ class FiberBlock {
                  op);
   }
 
+  template <Operand D, Operand S, class T, class Op>
+  void reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team, Op op,
+                    Site site = Site::here());
+
   template <sym::Memory D, class F, sym::Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
     using T = typename D::value_type;

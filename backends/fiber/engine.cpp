@@ -57,6 +57,7 @@ const char* to_string(Verb verb) {
                                           "weighted_sum",
                                           "warps",
                                           "require",
+                                          "reduce_slots",
                                           "copy",
                                           "gemm",
                                           "post",

@@ -92,6 +92,10 @@ class ThreadBlock {
     host::reduce(to, std::span<const T* const>(sources), range.count, op);
   }
 
+  template <Operand D, Operand S, class T, class Op>
+  void reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team, Op op,
+                    Site site = Site::here());
+
   template <Memory D, class F, Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
     auto* to = address(dst, at.range, place_.pe, at.site);

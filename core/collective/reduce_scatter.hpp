@@ -19,6 +19,34 @@ SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Ou
   barrier(block, group);  // inputs have been read
 }
 
+// Every PE puts each peer's share to a slot there, in `pieces` (at least 1, equal on all members),
+// and reduces the pieces of its own as they come. Pushing both ways is faster than pulling. Order
+// and bits of `direct`. `work` is symmetric, size*n elements, and must not overlap `in` or `out`.
+template <Block B, class T, Operand In, Operand Out, class Op>
+SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> work, Out out,
+                                std::size_t n, Op op, int pieces) {
+  const Team& team = group.team;
+  const Signals& steps = group.channel.steps;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const Rows<T> rows = rows_of<T>(block, n);
+  const Slots<T> slots{work, n};
+  const auto piece = [&](int index) { return chunk(rows(0), index, pieces, granule<T>); };
+  if (!barrier(block, group)) return;  // slots may be written
+  for (int index = 0; index <= pieces; ++index) {
+    for (int hop = 1; hop < team.size() && index < pieces; ++hop) {
+      const int rank = (team.rank() + hop) % team.size();
+      block.fence(team.pe(rank));  // so that the k-th signal says that the k-th piece is there
+      block.put_signal(slots.of(team.rank()), in.at(static_cast<std::size_t>(rank) * n),
+                       piece(index), steps, slot, team.pe(rank));
+    }
+    if (index == 0) continue;  // the piece before is reduced while this one is under way
+    if (!block.wait_until(steps, slot, team)) return;
+    block.reduce_slots(out, in.at(static_cast<std::size_t>(team.rank()) * n), slots,
+                       piece(index - 1), team, op);
+  }
+  block.quiet();  // `in` is the caller's again
+}
+
 // On a ring, P-1 steps, through `work` (size*n elements, symmetric, distinct from `in`). Order
 // rank+1, ..., rank, rounded to T at each hop.
 template <Block B, class T, Operand In, Operand Out, class Op>
