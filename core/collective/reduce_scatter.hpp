@@ -22,6 +22,8 @@ SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Ou
 // Every PE puts each peer's share to a slot there, in `pieces` (at least 1, equal on all members),
 // and reduces the pieces of its own as they come. Pushing both ways is faster than pulling. Order
 // and bits of `direct`. `work` is symmetric, size*n elements, and must not overlap `in` or `out`.
+// Blocks are of detail::hop_kinds kinds: odd ones are half a piece ahead, so that some put while
+// others reduce.
 template <Block B, class T, Operand In, Operand Out, class Op>
 SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> work, Out out,
                                 std::size_t n, Op op, int pieces) {
@@ -30,10 +32,19 @@ SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> w
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const Rows<T> rows = rows_of<T>(block, n);
   const Slots<T> slots{work, n};
-  const auto piece = [&](int index) { return chunk(rows(0), index, pieces, granule<T>); };
+  const int ahead = block.index() % detail::hop_kinds;  // halves of a piece
+  const int cuts = pieces + ahead;
+  const auto cut = [&](int half) {
+    const int at = half < 0 ? 0 : half;
+    return at < 2 * pieces ? chunk(rows(0), at, 2 * pieces, granule<T>).first : rows(0).end();
+  };
+  const auto piece = [&](int index) {
+    const std::size_t first = cut(2 * index - ahead);
+    return Range{first, cut(2 * index + 2 - ahead) - first};
+  };
   if (!barrier(block, group)) return;  // slots may be written
-  for (int index = 0; index <= pieces; ++index) {
-    for (int hop = 1; hop < team.size() && index < pieces; ++hop) {
+  for (int index = 0; index <= cuts; ++index) {
+    for (int hop = 1; hop < team.size() && index < cuts; ++hop) {
       const int rank = (team.rank() + hop) % team.size();
       block.fence(team.pe(rank));  // so that the k-th signal says that the k-th piece is there
       block.put_signal(slots.of(team.rank()), in.at(static_cast<std::size_t>(rank) * n),

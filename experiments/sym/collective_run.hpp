@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/world.hpp"
+#include "experiments/sym/launches.hpp"
 #include "experiments/sym/pattern.hpp"
 #include "experiments/sym/point.hpp"
 #include "experiments/sym/timing.hpp"
@@ -110,19 +111,10 @@ class CollectiveRun {
   const Shape shape_;
   Window<T> in_, out_, work_;
 
-  LaunchConfig launch_config() const {
-    LaunchConfig config;
-    config.name = point_.algorithm.c_str();
-    config.blocks = point_.blocks;
-    config.threads = point_.threads;
-    config.symmetric = !point_.variant.ends_with("tree");  // whose blocks take turns at two trees
-    return config;
-  }
-
  private:
   template <class Kernel>
   void launch(const Kernel& kernel) {
-    world_.launch(launch_config(), kernel);
+    world_.launch(launch_config(point_), kernel);
   }
 
   template <class Op>

@@ -5,26 +5,18 @@
 #include <cmath>
 
 #include "experiments/sym/point.hpp"
-#include "models/machine.hpp"
+#include "models/times.hpp"
 
 namespace sym::command {
-
-// Where pieces are reduced as they come, what is left behind the last is one piece's reduction, and
-// each costs its flag: C x flag + reduction / C is least for C = sqrt(reduction / flag).
-inline int pieces_of_share(const models::Machine& machine, const Point& point) {
-  const bool copied = point.variant == "staged";
-  const double flag_us = machine.number("flag_us") +
-                         (copied ? 2 * machine.number("launch_us") : machine.number("release_us"));
-  const double share = static_cast<double>(point.bytes) / point.pes;
-  const double reduction_us = (point.pes + 1) * share / (machine.number("hbm_gbps") * 1e3);
-  const double most = share / (16.0 * point.blocks);  // wide accesses of a block
-  return std::max(1, static_cast<int>(std::min(std::sqrt(reduction_us / flag_us), most)));
-}
 
 // C pieces of m bytes in all over h hops take (h + C - 1)(latency + m / (C x rate)), which is least
 // for C = sqrt((h - 1) m / (latency x rate)). A ring's hop is two: the piece's way, and its sum.
 inline int pieces_of(const models::Machine& machine, const Point& point) {
-  if (point.variant == "staged" || point.variant == "push") return pieces_of_share(machine, point);
+  if (point.variant == "staged" || point.variant == "push") {
+    return models::pieces_of_share(machine,
+                                   {point.algorithm, point.pes, static_cast<double>(point.bytes)},
+                                   point.variant, point.blocks);
+  }
   const bool rails = point.variant == "hierarchical_tree";
   const bool ring = point.variant == "ring_pipelined";
   if (!rails && !ring && point.variant != "double_tree") return 1;

@@ -127,6 +127,7 @@ Algorithm collective(const std::string& name, const std::string& summary,
                      std::vector<std::string> variants) {
   Algorithm algorithm = compiled<Collectives>(name, summary);
   algorithm.variants = std::move(variants);
+  algorithm.has_nccl = true;
   algorithm.has_op = name == "all_reduce" || name == "reduce_scatter";
   algorithm.family.equal_outputs = name != "reduce_scatter";
   return algorithm;
@@ -160,6 +161,7 @@ Algorithm all_to_all() {
       compiled<AtScale>("all_to_all", "out = of every PE's input the part for this rank");
   algorithm.variants = {"direct", "two_hop"};
   algorithm.has_op = false;
+  algorithm.has_nccl = true;
   return with<Copies>(std::move(algorithm), {"copy_engine"});
 }
 
@@ -261,7 +263,7 @@ void require_dtype(const Algorithm& algorithm, const std::string& variant,
 }
 
 void require_variant(const Algorithm& algorithm, const std::string& variant) {
-  if (variant == "auto") return;
+  if (variant == "auto" || (variant == nccl_variant && algorithm.has_nccl)) return;
   const auto& names = algorithm.variants;
   if (std::find(names.begin(), names.end(), variant) != names.end()) return;
   throw UsageError("unknown variant '" + variant + "' of " + algorithm.name + "; the nearest is '" +

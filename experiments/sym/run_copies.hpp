@@ -32,7 +32,7 @@ class CopiesRun : private CollectiveRun<W, T> {
                                  ? shape_.n
                                  : StagedShares<T>{shape_.n, point_.pes}(0).count;
     plan_.pieces = point_.pieces;
-    plan_.reduce = Base::launch_config();
+    plan_.reduce = launch_config(point_);
     posts_ = world_.posts(static_cast<std::size_t>(point_.pieces));
     return Base::run_with(staged ? slot * pes : 0, 0, [this]<class Op>() { by_variant<Op>(); });
   }
