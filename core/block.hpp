@@ -80,7 +80,8 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
                          Window<std::uint64_t> counter, Packets packets, detail::AnyFunction f,
                          Window<std::int32_t> keys, Window<std::uint32_t> numbers,
                          Scratch<std::uint32_t> counts, Scratch<float> scratch, Matrix<float> tile,
-                         detail::AnyTerm term, detail::AnyPiece piece) {
+                         detail::AnyTerm term, detail::AnyPiece piece,
+                         Slots<float> slots) {
   // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
   { block.pe() } -> std::convertible_to<int>;
   { block.n_pes() } -> std::convertible_to<int>;
@@ -132,6 +133,11 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // The same for a tile, as reduce for each of its rows: dst and src are of equal shape, each with its
   // own distance between rows; what lies between the rows is not touched. Begins and ends with a sync.
   block.reduce(tile, tile, team, Sum{});
+  // dst[range] = op over the team's members, in rank order, of own[range] for this PE and of
+  // slots.of(rank)[range], on this PE, for each other. Accumulates and rounds as reduce. The slot of
+  // this PE's own rank is not read.
+  block.reduce_slots(dst, src, slots, range, team, Sum{});
+  block.reduce_slots(local, local, slots, range, team, Sum{});
   // dst[range] = f(src[range], ...), element by element, on this PE. f is pure and never indexes; it
   // gets and gives f32 for narrow floats. dst may be one of the sources.
   block.transform(dst, range, f, src);
@@ -243,6 +249,8 @@ struct BlockArchetype {
   SYM_FN void reduce(D, Window<T>, RangeAt, const Team&, Op, F, S...) {}
   template <class T, class Op>
   SYM_FN void reduce(Matrix<T>, Matrix<T>, const Team&, Op, Site = {}) {}
+  template <Operand D, Operand S, class T, class Op>
+  SYM_FN void reduce_slots(D, S, const Slots<T>&, Range, const Team&, Op) {}
   template <Memory D, class F, Memory... S>
   SYM_FN void transform(D, RangeAt, F, S...) {}
   template <Memory S>

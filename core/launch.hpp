@@ -17,6 +17,8 @@ struct LaunchConfig {
   // True: every block does the same amount of the same work, so a simulation may run fewer fibres,
   // each standing for several blocks.
   bool symmetric = true;
+  // Of a symmetric launch: blocks of equal index modulo `kinds` do it in the same order.
+  int kinds = 1;
 };
 
 namespace detail {

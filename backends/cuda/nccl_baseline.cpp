@@ -8,15 +8,12 @@
 
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/heap.hpp"
+#include "backends/cuda/nccl_names.hpp"
 #include "backends/cuda/rms_norm_plain.hpp"
 
 namespace sym::cuda {
 
-struct NcclBaseline::Call {
-  std::string name;
-  std::size_t count = 0;  // elements of the smaller side
-  ncclDataType_t type{};
-  ncclRedOp_t op{};
+struct NcclBaseline::Call : NcclCall {
   Norm norm{};
   std::string norm_type{};
 };
@@ -29,38 +26,6 @@ struct Side {
   char* out = nullptr;
 };
 
-template <class V>
-V named(const std::string& name, const char* what,
-        const std::vector<std::pair<const char*, V>>& table) {
-  std::string known;
-  for (const auto& [each, value] : table) {
-    if (name == each) return value;
-    known += (known.empty() ? "" : ", ") + std::string(each);
-  }
-  throw UsageError("NCCL baseline: no " + std::string(what) + " '" + name + "'; known: " + known);
-}
-
-ncclDataType_t type_named(const std::string& name) {
-  return named<ncclDataType_t>(name, "type",
-                               {{"bf16", ncclBfloat16},
-                                {"f16", ncclFloat16},
-                                {"f32", ncclFloat32},
-                                {"f64", ncclFloat64},
-                                {"i32", ncclInt32},
-                                {"i64", ncclInt64},
-                                {"u8", ncclUint8}});
-}
-std::size_t size_named(const std::string& name) {
-  return named<std::size_t>(
-      name, "type",
-      {{"bf16", 2}, {"f16", 2}, {"f32", 4}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"u8", 1}});
-}
-ncclRedOp_t op_named(const std::string& name) {
-  return named<ncclRedOp_t>(
-      name, "op",
-      {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}});
-}
-
 // Buffers are zero and stay it, so that no sum of many calls overflows.
 void enqueue_norm(const NcclBaseline::Norm& norm, const std::string& type, const Side& side,
                   cudaStream_t stream) {
@@ -69,26 +34,9 @@ void enqueue_norm(const NcclBaseline::Norm& norm, const std::string& type, const
   if (norm.residual) plain.residual = side.in;
   rms_norm_plain(plain, type, stream);
 }
-
-template <class Call>
-void enqueue_nccl(const Call& call, const Side& side, cudaStream_t stream) {
-  if (call.name == "all_reduce") {
-    SYM_CHECK_NCCL(
-        ncclAllReduce(side.in, side.out, call.count, call.type, call.op, side.comm, stream));
-  } else if (call.name == "all_gather") {
-    SYM_CHECK_NCCL(ncclAllGather(side.in, side.out, call.count, call.type, side.comm, stream));
-  } else if (call.name == "reduce_scatter") {
-    SYM_CHECK_NCCL(
-        ncclReduceScatter(side.in, side.out, call.count, call.type, call.op, side.comm, stream));
-  } else if (call.name == "all_to_all") {
-    SYM_CHECK_NCCL(ncclAlltoAll(side.in, side.out, call.count, call.type, side.comm, stream));
-  } else {
-    SYM_CHECK_NCCL(ncclBroadcast(side.in, side.out, call.count, call.type, 0, side.comm, stream));
-  }
-}
 template <class Call>
 void enqueue(const Call& call, const Side& side, cudaStream_t stream) {
-  enqueue_nccl(call, side, stream);
+  nccl_enqueue(call, side.in, side.out, side.comm, stream);
   enqueue_norm(call.norm, call.norm_type, side, stream);
 }
 
@@ -253,22 +201,17 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
                                   const std::string& type, const std::string& op,
                                   BaselineEffort wanted) {
   Impl& impl = *impl_;
-  const bool shared_out = named<bool>(call_name, "collective",
-                                      {{"all_reduce", false},
-                                       {"all_gather", true},
-                                       {"reduce_scatter", true},
-                                       {"all_to_all", true},
-                                       {"broadcast", false}});
-  const std::size_t parts = shared_out ? static_cast<std::size_t>(impl.world.n_pes()) : 1;
-  const Call call{call_name, bytes / size_named(type) / parts, type_named(type), op_named(op)};
+  const std::size_t parts =
+      nccl_call_has_parts(call_name) ? static_cast<std::size_t>(impl.world.n_pes()) : 1;
+  const Call call{{call_name, bytes / nccl_type_bytes(type) / parts, nccl_type(type), nccl_op(op)}};
   return time_call(call, bytes, wanted);
 }
 
 BaselineResult NcclBaseline::time_rms_norm(const Norm& norm, const std::string& type,
                                            BaselineEffort wanted) {
   const std::size_t count = norm.rows * norm.hidden;
-  const Call call{"all_reduce", count, type_named(type), ncclSum, norm, type};
-  return time_call(call, std::max(count, norm.hidden) * size_named(type), wanted);
+  const Call call{{"all_reduce", count, nccl_type(type), ncclSum}, norm, type};
+  return time_call(call, std::max(count, norm.hidden) * nccl_type_bytes(type), wanted);
 }
 
 BaselineResult NcclBaseline::time_call(const Call& call, std::size_t bytes, BaselineEffort wanted) {

@@ -91,6 +91,9 @@ class FiberBlock {
   void reduce(D dst, Window<T> src, RangeAt at, const Team& team, Op op, F f, S... more);
   template <class T, class Op>
   void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op, Site site = Site::here());
+  template <Operand D, Operand S, class T, class Op>
+  void reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team, Op op,
+                    Site site = Site::here());
 
   template <sym::Memory D, class F, sym::Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {

@@ -58,6 +58,7 @@ const char* to_string(Verb verb) {
                                           "weighted_sum",
                                           "warps",
                                           "require",
+                                          "reduce_slots",
                                           "copy",
                                           "gemm",
                                           "post",

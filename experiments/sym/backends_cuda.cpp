@@ -10,6 +10,8 @@
 #include "backends/cuda/nccl_baseline.hpp"
 #include "backends/cuda/probe.hpp"
 #include "backends/cuda/runner.hpp"
+#include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/run_nccl.hpp"
 #endif
 
 namespace sym::command {
@@ -56,8 +58,13 @@ PointResult unpacked(PointResult mine, const std::string& text) {
   return mine;
 }
 
+PointResult run_point_on(cuda::CudaWorld& world, const Algorithm& algorithm, const Point& point) {
+  if (point.variant != nccl_variant) return algorithm.cuda(world, point);
+  return with_dtype(point.dtype, [&]<class T>() { return NcclRun<T>(world, point).run(); });
+}
+
 Outcome run_one(cuda::CudaWorld& world, const Algorithm& algorithm, const Point& point) {
-  const PointResult mine = algorithm.cuda(world, point);
+  const PointResult mine = run_point_on(world, algorithm, point);
   std::vector<PointResult> results;
   for (const std::string& text : world.bootstrap().all_gather(packed(mine)))
     results.push_back(unpacked(mine, text));

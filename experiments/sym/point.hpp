@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sym::command {
 
@@ -60,8 +61,9 @@ struct Point {
   int root = 0;
   bool graph = false;
   std::uint64_t seed = 1;
-  int skip_pe = -1;    // --inject skip=PE: this PE leaves out its first launch
-  int shrink_pe = -1;  // --inject count=PE: this PE comes with one element less
+  std::vector<std::string> choice{};  // why this variant, in lines; empty: nobody asks
+  int skip_pe = -1;                   // --inject skip=PE: this PE leaves out its first launch
+  int shrink_pe = -1;                 // --inject count=PE: this PE comes with one element less
   MoePoint moe;
   GemmPoint gemm;
   TilePoint tile;

@@ -68,6 +68,7 @@ void Reporter::row(const Point& point, const Outcome& outcome) {
   rows_.push_back(row_of(algorithm_, point, outcome, options_));
   add_rates(rows_.back(), algorithm_, point, machine_);
   print_row(stdout, rows_.back());
+  for (const std::string& line : point.choice) fmt::print("#   {}\n", line);
   for (const std::string& line : outcome.simulated.explanation) fmt::print("#   {}\n", line);
   if (!outcome.result.first_wrong.empty()) fmt::print("#   WRONG {}\n", outcome.result.first_wrong);
 }

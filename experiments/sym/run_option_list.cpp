@@ -8,8 +8,8 @@ namespace {
 void add_sim_options(CLI::App& run, SimRunOptions& o) {
   const std::string group = "sim";
   run.add_flag("--explain", o.explain,
-               "what bounds each phase, the critical path, the busiest links, and the error band")
-      ->group(group);
+               "what `auto` chose from, and why; on sim also what bounds each phase, the critical "
+               "path, the busiest links, and the error band");
   run.add_option("--trace", o.trace, "write a timeline of the run for Perfetto (JSON)")
       ->group(group);
   run.add_option("--band", o.band,

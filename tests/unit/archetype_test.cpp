@@ -63,6 +63,7 @@ void all_algorithms() {
   all_gather_ring(block, group, in, out, n);
   reduce_scatter_one_shot(block, group, in, local, n, Max{});
   reduce_scatter_direct(block, group, in, local, n, Sum{});
+  reduce_scatter_push(block, group, local, in, local, n, Sum{}, 2);
   reduce_scatter_ring(block, group, local, in, local, n, Sum{});
   broadcast_direct(block, group, local, out, n, 0);
   broadcast_two_shot(block, group, in, out, n, 0);
