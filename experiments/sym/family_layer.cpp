@@ -58,16 +58,23 @@ void shape_blocks(Point& point, const Planning& planning) {
   point.threads = static_cast<int>((lanes + 31) / 32 * 32);
 }
 
+// What `auto` means: as the all-reduce alone, of the two ways that are fused.
+std::string variant_of_sum(const Planning& planning, std::size_t bytes) {
+  models::Menu menu;
+  menu.variants = {"one_shot", "two_shot"};
+  menu.most_blocks = menu.packet_blocks = most_blocks(planning, 1);
+  const models::Job job{"all_reduce", planning.pes, static_cast<double>(bytes)};
+  const std::string chosen = models::choose(planning.machine, job, menu).variant;
+  return chosen == "one_shot" ? chosen : "two_shot";
+}
+
 std::vector<Point> norm_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   require_rows(options);
   std::vector<Point> points;
   for (const std::size_t rows : options.tokens) {
     const std::size_t bytes = rows * options.hidden * dtype_bytes(options.dtype);
-    const std::string plain = models::choose_variant(planning.machine, "all_reduce", planning.pes,
-                                                     static_cast<double>(bytes));
-    for (const std::string& variant :
-         planning.variants(plain == "one_shot" ? "one_shot" : "two_shot")) {
+    for (const std::string& variant : planning.variants(variant_of_sum(planning, bytes))) {
       Point point = planning.point(variant, bytes);
       point.moe.tokens = rows;
       point.moe.hidden = options.hidden;
