@@ -8,6 +8,7 @@
 
 #include "core/collective/barrier.hpp"
 #include "core/error.hpp"
+#include "models/packets.hpp"
 #include "sim/child.hpp"
 #include "sim/network.hpp"
 #include "sim/run.hpp"
