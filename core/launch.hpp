@@ -17,6 +17,9 @@ struct LaunchConfig {
   // True: every block does the same amount of the same work, so a simulation may run fewer fibres,
   // each standing for several blocks.
   bool symmetric = true;
+  // True: on GPUs its blocks may take their places while the launch before it on the stream still
+  // runs, and wait there for its end: it begins sooner, and whatever runs besides has less room.
+  bool early = false;
 };
 
 namespace detail {

@@ -68,6 +68,8 @@ __device__ void CudaBlock::weighted_sum(D dst, Window<T> src, Range range, int n
 template <class F>
 __device__ __forceinline__ void CudaBlock::warps(std::size_t n, F f, Site site) {
   if (failed_) return;
+  begin();
+  met_ = false;
   __syncthreads();
   WarpPiece piece(context_, quiet_owed_, site);
 #pragma unroll 1

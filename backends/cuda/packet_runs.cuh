@@ -13,14 +13,14 @@ class OwnRun {
  public:
   __device__ __forceinline__ OwnRun(const T* from, Groups<T> groups)
       : from_(from), groups_(groups) {}
-  __device__ __forceinline__ void load(const Batch& batch) {
+  template <class B>
+  __device__ __forceinline__ void load(const B& batch) {
 #pragma unroll
     for (int k = 0; k < depth; ++k)
       if (k < batch.groups()) words_[k] = Access<T>::load(from_, groups_, batch.group(k));
   }
-  __device__ __forceinline__ void store(T* to, const Batch& batch, int k,
-                                        const ptx::Words4& words) const {
-    Access<T>::store(to, groups_, batch.group(k), words);
+  __device__ __forceinline__ void store(T* to, unsigned group, const ptx::Words4& words) const {
+    Access<T>::store(to, groups_, group, words);
   }
   __device__ __forceinline__ const ptx::Words4& get(int k) const { return words_[k]; }
 
@@ -42,9 +42,12 @@ struct ReducedRun {
   Op op;
   Accumulator<T> total[depth][n] = {};
 
-  __device__ __forceinline__ void begin(const Batch& batch) { own.load(batch); }
-  __device__ __forceinline__ void take(const Batch&, int rank, bool mine,
-                                       const PacketRun<depth>& run) {
+  template <class B>
+  __device__ __forceinline__ void begin(const B& batch) {
+    own.load(batch);
+  }
+  template <class B>
+  __device__ __forceinline__ void take(const B&, int rank, bool mine, const PacketRun<depth>& run) {
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
       const ptx::Words4 words = mine ? own.get(k) : run.get(k);
@@ -54,14 +57,15 @@ struct ReducedRun {
       cuda::take(total[k], pack, rank == 0, op);
     }
   }
-  __device__ __forceinline__ void end(const Batch& batch) {
+  template <class B>
+  __device__ __forceinline__ void end(const B& batch) {
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
       if (k >= batch.groups()) continue;
 #pragma unroll
       for (int i = 0; i < n; ++i) total[k][i] = op.finish(total[k][i], operands);
       const auto pack = Pack::of(total[k]);
-      own.store(to, batch, k, {{pack.w[0], pack.w[1], pack.w[2], pack.w[3]}});
+      own.store(to, batch.group(k), {{pack.w[0], pack.w[1], pack.w[2], pack.w[3]}});
     }
   }
 };
@@ -74,16 +78,21 @@ struct StoredRun {
   T* to;
   std::size_t stride;
 
-  __device__ __forceinline__ void begin(const Batch& batch) { own.load(batch); }
-  __device__ __forceinline__ void take(const Batch& batch, int rank, bool mine,
+  template <class B>
+  __device__ __forceinline__ void begin(const B& batch) {
+    own.load(batch);
+  }
+  template <class B>
+  __device__ __forceinline__ void take(const B& batch, int rank, bool mine,
                                        const PacketRun<depth>& run) {
     T* const place = to + static_cast<std::size_t>(rank) * stride;
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
-      if (k < batch.groups()) own.store(place, batch, k, mine ? own.get(k) : run.get(k));
+      if (k < batch.groups()) own.store(place, batch.group(k), mine ? own.get(k) : run.get(k));
     }
   }
-  __device__ __forceinline__ void end(const Batch&) {}
+  template <class B>
+  __device__ __forceinline__ void end(const B&) {}
 };
 
 }  // namespace sym::cuda

@@ -120,6 +120,7 @@ class CollectiveRun {
     config.name = point_.algorithm.c_str();
     config.blocks = point_.blocks;
     config.threads = point_.threads;
+    config.early = true;                                   // nothing else runs on these GPUs
     config.symmetric = !point_.variant.ends_with("tree");  // whose blocks take turns at two trees
     world_.launch(config, kernel);
   }
