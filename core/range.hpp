@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/function.hpp"
 
@@ -34,20 +35,35 @@ struct RangeAt {
 template <class T>
 inline constexpr std::size_t granule = sizeof(T) >= 16 ? 1 : 16 / sizeof(T);
 
+namespace detail {
+// `index` of `parts` parts of [0, count), in the arithmetic of U, which holds count + unit.
+template <class U>
+SYM_HD constexpr Range chunk_in(U count, U index, U parts, U unit) {
+  const U units = count / unit + (count % unit != 0 ? 1 : 0);
+  const U share = units / parts;
+  const U longer = units - share * parts;  // the first `longer` parts get one unit more
+  const U begin = (share * index + (index < longer ? index : longer)) * unit;
+  const U size = (share + (index < longer ? 1 : 0)) * unit;
+  const U first = begin < count ? begin : count;
+  const U left = count - first;
+  return Range{first, size < left ? size : left};
+}
+}  // namespace detail
+
 // Part `index` of `parts` of `range`. The parts are consecutive, cover the range exactly, and their
 // sizes differ by at most one unit of `unit` elements (the last may be shorter). Parts may be
 // empty. Requires 0 <= index < parts and unit >= 1.
 SYM_HD constexpr Range chunk(Range range, int index, int parts, std::size_t unit = 1) {
-  const std::size_t units = range.count / unit + (range.count % unit != 0 ? 1 : 0);
-  const std::size_t n = static_cast<std::size_t>(parts);
   const std::size_t i = static_cast<std::size_t>(index);
-  const std::size_t share = units / n;
-  const std::size_t longer = units % n;  // the first `longer` parts get one unit more
-  const std::size_t begin = (share * i + (i < longer ? i : longer)) * unit;
-  const std::size_t size = (share + (i < longer ? 1 : 0)) * unit;
-  const std::size_t first = begin < range.count ? begin : range.count;
-  const std::size_t last = first + size < range.count ? first + size : range.count;
-  return Range{range.first + first, last - first};
+  const std::size_t n = static_cast<std::size_t>(parts);
+  // Small ranges in half the width: on GPUs a division of 64 bits takes as long as a message.
+  const bool small = ((range.count | unit) >> 30) == 0;
+  const Range part =
+      small ? detail::chunk_in<std::uint32_t>(
+                  static_cast<std::uint32_t>(range.count), static_cast<std::uint32_t>(i),
+                  static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(unit))
+            : detail::chunk_in<std::size_t>(range.count, i, n, unit);
+  return Range{range.first + part.first, part.count};
 }
 
 }  // namespace sym

@@ -29,9 +29,8 @@ namespace sym::cuda {
 class CudaBlock : private Access {
  public:
   // `context` must be the kernel's own __grid_constant__ parameter. Blocks have whole warps.
-  __device__ __forceinline__ explicit CudaBlock(const KernelContext& context) : Access(context) {
-    if (in_control_warp()) stale_ = ptx::load_relaxed_gpu(context.failed);
-  }
+  __device__ __forceinline__ explicit CudaBlock(const KernelContext& context) : Access(context) {}
+  __device__ __forceinline__ ~CudaBlock() { await_history(); }
   CudaBlock(const CudaBlock&) = delete;
   CudaBlock& operator=(const CudaBlock&) = delete;
 
@@ -41,17 +40,19 @@ class CudaBlock : private Access {
   __device__ __forceinline__ int count() const { return static_cast<int>(gridDim.x); }
   __device__ __forceinline__ bool failed() const { return failed_; }
 
-  // The claim is not waited for here: its answer comes 0.5 us later to a lane that has nothing else
-  // to do, and gates the first wait.
+  // The claim is made when memory is first touched, and its answer waited for later still: it comes
+  // 0.5 us later to a lane that has nothing else to do, and gates the first wait.
   __device__ void enter(const Channel& channel, Site site = Site::here()) {
     if (index() >= channel.blocks) [[unlikely]]
       return refuse("enter", site, blockIdx.x, -1, channel.blocks, gridDim.x);
-    if (is_claimer()) claim_ = ptx::exchange_relaxed_gpu(busy(channel), 1);
+    if (is_claimer()) claimed_ = busy(channel);
+    if (asked_) make_claim();
   }
   __device__ void leave(const Channel& channel, Site site = Site::here()) {
     if (failed_) return;
+    begin();
     const bool taken = claimed_by_other(site);
-    __syncthreads();
+    meet();
     if (is_claimer() && !taken) ptx::store_relaxed_gpu(busy(channel), 0);
   }
 
@@ -108,7 +109,7 @@ class CudaBlock : private Access {
   __device__ __forceinline__ void quiet(Site = Site::here()) {
     quiet_owed_ = quiet_owed_ || unreleased_;
     unreleased_ = false;
-    __syncthreads();
+    meet();
   }
   __device__ __forceinline__ void sync() { __syncthreads(); }
 
@@ -149,14 +150,12 @@ class CudaBlock : private Access {
   template <Memory S, class F>
   __device__ Accumulator<typename S::value_type> sum(S src, Range range, F f,
                                                      Site site = Site::here()) {
-    if (!admit("sum", site, range, context_.pe, src)) return {};
-    return fold_lanes(view(src, range.first), range.count, f, Sum{});
+    return fold("sum", src, range, f, Sum{}, site);
   }
   template <Memory S, class F>
   __device__ Accumulator<typename S::value_type> max(S src, Range range, F f,
                                                      Site site = Site::here()) {
-    if (!admit("max", site, range, context_.pe, src)) return {};
-    return fold_lanes(view(src, range.first), range.count, f, Max{});
+    return fold("max", src, range, f, Max{}, site);
   }
   template <Memory S>
   __device__ typename S::value_type read(S memory, std::size_t index, Site site = Site::here());
@@ -236,18 +235,30 @@ class CudaBlock : private Access {
     Site site;
     const char* verb;
   };
-  // Where the message of `epoch` from PE `from` lies in the inbox in somebody's heap.
+  // Where the message of `epoch` from PE `from` lies in the inbox in somebody's heap: as
+  // Packets::offset_bytes says, in short numbers. World::channel sees to it that they are short.
   __device__ __forceinline__ char* message(const Inbox& inbox, int from, std::uint32_t epoch,
                                            char* heap) const {
     const Packets& packets = inbox.packets;
-    char* const first =
-        heap + packets.cells.offset_bytes + packets.offset_bytes(inbox.slot, from, 0);
-    return first + (epoch & packets.alternates) * packets.message_bytes();
+    const unsigned place =
+        2 * row_word(inbox, from) + (epoch & static_cast<unsigned>(packets.alternates));
+    return heap + packets.cells.offset_bytes +
+           static_cast<std::uint64_t>(place) * static_cast<unsigned>(packets.message_bytes());
+  }
+  __device__ __forceinline__ static unsigned row_word(const Inbox& inbox, int pe) {
+    return static_cast<unsigned>(inbox.slot) * static_cast<unsigned>(inbox.packets.lanes.lanes) +
+           static_cast<unsigned>(pe);
+  }
+  // How many messages the row has sent to, or seen from, a PE.
+  __device__ __forceinline__ std::uint64_t* count_of(const Inbox& inbox,
+                                                     Window<std::uint64_t> counts, int pe) const {
+    return own(counts) + row_word(inbox, pe);
   }
   // False, and the block failed, unless this PE's memory has the range and the inbox the room.
   template <class... M>
   __device__ __forceinline__ bool admit_message(const Inbox& inbox, Range range, std::size_t bytes,
                                                 const M&... memory) {
+    met_ = false;
     if (failed_) return false;
     const Packets& packets = inbox.packets;
     const bool inside = within(range, memory...);
@@ -258,32 +269,37 @@ class CudaBlock : private Access {
            inside ? packets.capacity_bytes : least_room(memory...), inside ? bytes : range.end());
     return false;
   }
-  template <template <class> class Access, class T>
-  __device__ void send_groups(const Inbox& inbox, const T* from, Groups<T> groups, int peer) const;
+  template <template <class> class Access, class T, class Batches>
+  __device__ void send_groups(const Inbox& inbox, const T* from, Groups<T> groups, Batches batch,
+                              int peer);
   // A message that is waited for, as this lane knows it.
   struct Arriving {
     const char* cell;
     Flags flags;
     int peer;
   };
-  template <class Run>
-  __device__ bool await_packets(const Arriving& message, const Batch& batch, Run& run,
-                                Lost& lost) const;
-  template <int at_once, class Visitor>
-  __device__ bool take_batches(const Inbox& inbox, const Team& team, unsigned groups, Visitor visit,
-                               Lost& lost) const;
+  template <class Batches, class Run>
+  __device__ Arriving look_at_message(const Inbox& inbox, int peer, const Batches& batch,
+                                      Run& run) const;
+  template <class Batches, class Run>
+  __device__ Arrival await_packets(const Arriving& message, const Batches& batch, Run& run) const;
+  template <int at_once, class Batches, class Visitor>
+  __device__ Lost take_batches(const Inbox& inbox, const Team& team, Batches batch,
+                               Visitor visit) const;
+  template <class Batches, class Visitor>
+  __device__ Lost take_from_one(const Inbox& inbox, const Team& team, Batches batch,
+                                Visitor visit) const;
   template <class Make>
   __device__ bool take_messages(const Inbox& inbox, const Team& team, unsigned groups, bool wide,
                                 Make make);
   // One more of the row's count for each member but this PE. After a CTA barrier.
   __device__ __forceinline__ void count_messages(const Inbox& inbox, Window<std::uint64_t> counts,
                                                  const Team& team) const {
-    std::uint64_t* const row = own(counts) + inbox.packets.lanes.word(inbox.slot, 0);
 #pragma unroll 1
     for (int r = static_cast<int>(threadIdx.x); r < team.size();
          r += static_cast<int>(blockDim.x)) {
       const int peer = team.pe(r);
-      if (peer != context_.pe) ++row[peer];
+      if (peer != context_.pe) ++*count_of(inbox, counts, peer);
     }
   }
 
@@ -297,6 +313,27 @@ class CudaBlock : private Access {
     return value;
   }
 
+  template <Memory S, class F, class Op>
+  __device__ __forceinline__ Accumulator<typename S::value_type> fold(const char* verb, S src,
+                                                                      Range range, F f, Op op,
+                                                                      Site site) {
+    const bool met = met_;
+    if (!admit(verb, site, range, context_.pe, src)) return {};
+    if (!met) __syncthreads();
+    const auto folded = fold_lanes(view(src, range.first), range.count, f, op);
+    met_ = true;
+    took_ = false;
+    return folded;
+  }
+
+  // A CTA barrier, unless the lanes have met and no verb has touched anything since.
+  __device__ __forceinline__ void meet() {
+    if (met_) return;
+    __syncthreads();
+    met_ = true;
+    took_ = false;
+  }
+
   __device__ __forceinline__ void pay_quiet() {
     if (quiet_owed_) ptx::fence_system();
     quiet_owed_ = false;
@@ -306,16 +343,23 @@ class CudaBlock : private Access {
   template <class... M>
   __device__ __forceinline__ bool admit(const char* verb, Site site, Range range, int pe,
                                         M... memory) {
+    met_ = false;
     if (failed_) return false;
-    if (is_pe(pe) && within(range, memory...)) [[likely]]
+    if (is_pe(pe) && within(range, memory...)) [[likely]] {
+      begin();
       return true;
+    }
     refuse(verb, site, range.first, pe, least_room(memory...), range.end());
     return false;
   }
   __device__ __forceinline__ bool admit_slot(const char* verb, Site site, const Signals& signals,
                                              std::size_t slot) {
+    met_ = false;
     if (failed_) return false;
-    if (slot < signals.slots) return true;
+    if (slot < signals.slots) [[likely]] {
+      begin();
+      return true;
+    }
     refuse(verb, site, slot, -1, signals.slots, slot);
     return false;
   }
@@ -329,6 +373,26 @@ class CudaBlock : private Access {
     if (in_control_warp()) detail::report(context_, finding);
   }
 
+  // A launch begins with its stream's history. One that was set up early waits for it here, before
+  // it first touches memory: what it computes until then costs no time.
+  __device__ __forceinline__ void await_history() {
+    if (begun_) return;
+    begun_ = true;
+    ptx::await_launches_before();
+    ptx::let_next_launch_begin();  // not sooner: no more than one is to wait
+  }
+  // And asks what gates the first wait: whether this PE had failed, and for the claim.
+  __device__ __forceinline__ void begin() {
+    await_history();
+    if (asked_) return;
+    asked_ = true;
+    if (in_control_warp()) stale_ = ptx::load_relaxed_gpu(context_.failed);
+    make_claim();
+  }
+  __device__ __forceinline__ void make_claim() {
+    if (claimed_ != nullptr) claim_ = ptx::exchange_relaxed_gpu(claimed_, 1);
+    claimed_ = nullptr;
+  }
   // True in one lane if its enter() found the row claimed. Reports it.
   __device__ __forceinline__ bool claimed_by_other(Site site) {
     if (!is_claimer() || claim_ == 0) [[likely]]
@@ -380,9 +444,14 @@ class CudaBlock : private Access {
   bool unreleased_ = false;  // transfers since the last signal or quiet
   bool quiet_owed_ = false;  // a quiet whose fence nobody has paid
   bool fence_owed_ = false;  // the same for fence(pe)
+  bool met_ = false;         // uniform: see meet()
+  bool took_ = false;  // uniform: counts of messages taken were written since the last barrier
   std::uint32_t stale_ = 0;  // control warp: this PE had failed before this kernel
   Row row_;
-  std::uint64_t claim_ = 0;  // the claimer: what the busy word held at enter()
+  bool begun_ = false;                // uniform: what was before this launch has ended
+  bool asked_ = false;                // uniform: see begin()
+  std::uint64_t* claimed_ = nullptr;  // the claimer: the busy word that it has yet to claim
+  std::uint64_t claim_ = 0;           // the claimer: what the busy word held at enter()
 };
 
 }  // namespace sym::cuda

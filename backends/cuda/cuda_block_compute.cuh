@@ -90,6 +90,8 @@ __device__ void CudaBlock::reduce_slots(D dst, S mine, const Slots<T>& slots, Ra
 template <class F>
 __device__ __forceinline__ void CudaBlock::warps(std::size_t n, F f, Site site) {
   if (failed_) return;
+  begin();
+  met_ = false;
   __syncthreads();
   WarpPiece piece(context_, quiet_owed_, site);
 #pragma unroll 1

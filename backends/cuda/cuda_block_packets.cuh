@@ -21,127 +21,167 @@ __device__ __forceinline__ void CudaBlock::put_packets(const Packets& packets, s
     const int peer = team.pe(rank);
     if (peer == context_.pe) continue;
     const T* const from = own(src.of(rank)) + range.first;
-    if (groups.all_whole() && fits_wide<T, Groups<T>::whole>(from)) {
-      send_groups<WideGroups>(inbox, from, groups, peer);
+    if (!groups.all_whole() || !fits_wide<T, Groups<T>::whole>(from)) {
+      send_groups<RaggedGroups>(inbox, from, groups, Batch(groups.count), peer);
+    } else if (groups.count > blockDim.x) {
+      send_groups<WideGroups>(inbox, from, groups, Batch(groups.count), peer);
     } else {
-      send_groups<RaggedGroups>(inbox, from, groups, peer);
+      send_groups<WideGroups>(inbox, from, groups, SingleBatch(groups.count), peer);
     }
   }
-  __syncthreads();  // every lane has looked at the counts
+  meet();  // every lane has looked at the counts, and at its source
   count_messages(inbox, packets.lanes.sent, team);
 }
 
 // The count of messages is loaded behind the data and before they are looked at: one round trip.
-template <template <class> class Access, class T>
+template <template <class> class Access, class T, class Batches>
 __device__ __forceinline__ void CudaBlock::send_groups(const Inbox& inbox, const T* from,
-                                                       Groups<T> groups, int peer) const {
-  const Packets& packets = inbox.packets;
-  const std::uint64_t* const sent = own(packets.lanes.sent) + packets.lanes.word(inbox.slot, peer);
+                                                       Groups<T> groups, Batches batch, int peer) {
+  constexpr int depth = Batches::depth;
+  const std::uint64_t* const sent = count_of(inbox, inbox.packets.lanes.sent, peer);
+  await_history();
 #pragma unroll 1
-  for (Batch batch(groups.count); batch.any(); batch.next()) {
-    PacketRun<batch_groups> run;
+  for (; batch.any(); batch.next()) {
+    PacketRun<depth> run;
 #pragma unroll
-    for (int k = 0; k < batch_groups; ++k)
+    for (int k = 0; k < depth; ++k)
       if (k < batch.groups()) run.set(k, Access<T>::load(from, groups, batch.group(k)));
     const std::uint32_t epoch = ptx::load4(sent) + 1;
     run.store(message(inbox, context_.pe, epoch, heap(peer)), batch,
-              Flags(epoch, packets.lanes.tag, batch));
+              Flags(epoch, inbox.packets.lanes.tag, batch.begins_message()));
   }
 }
 
-// Polls a lane's packets of a message, loaded once, until all have come; or not, for which `lost`
-// says why unless this PE had failed.
-template <class Run>
-__device__ __forceinline__ bool CudaBlock::await_packets(const Arriving& message,
-                                                         const Batch& batch, Run& run,
-                                                         Lost& lost) const {
+// Polls a lane's packets of a message, loaded once, until all have come.
+template <class Batches, class Run>
+__device__ __forceinline__ Arrival CudaBlock::await_packets(const Arriving& message,
+                                                            const Batches& batch, Run& run) const {
   std::uint64_t started_ns = 0;
 #pragma unroll 1
   for (unsigned polls = 1; !run.has_come(batch, message.flags); ++polls) {
     run.load(message.cell, batch);
     if (polls % 256 != 0) [[likely]]
       continue;
-    if (ptx::load_relaxed_gpu(context_.failed) != 0) return false;
+    if (ptx::load_relaxed_gpu(context_.failed) != 0) return Arrival::failed;
     const std::uint64_t now_ns = ptx::global_timer_ns();
     if (started_ns == 0) started_ns = now_ns;
     // All of it but the tag is right: a message for another operation.
-    const std::uint32_t seen = run.packet[0].w[3];
     const bool other = batch.begins_message() && run.packet[1].w[3] == message.flags.flag &&
-                       seen != message.flags.first;
-    if (other && polls > 4096) {
-      lost = {FailureKind::mismatch, message.peer, message.flags.first, seen};
-      return false;
-    }
-    if (context_.wait_limit_ns == 0 || now_ns - started_ns < context_.wait_limit_ns) continue;
-    lost = {FailureKind::expired, message.peer, message.flags.first, seen};
-    return false;
+                       run.packet[0].w[3] != message.flags.first;
+    if (other && polls > 4096) return Arrival::mismatch;
+    if (context_.wait_limit_ns != 0 && now_ns - started_ns >= context_.wait_limit_ns)
+      return Arrival::expired;
   }
-  return true;
+  return Arrival::came;
 }
 
-// For each batch of at most visit.depth groups of this lane: visit.begin(batch), visit.take(batch,
-// rank, whether that is this PE, run) for each member in rank order, and visit.end(batch). Messages
-// of `at_once` members are loaded before the first is waited for.
-template <int at_once, class Visitor>
-__device__ __forceinline__ bool CudaBlock::take_batches(const Inbox& inbox, const Team& team,
-                                                        unsigned groups, Visitor visit,
-                                                        Lost& lost) const {
-  const Packets& packets = inbox.packets;
-  const std::uint64_t* const seen = own(packets.lanes.seen) + packets.lanes.word(inbox.slot, 0);
-  bool arrived = !in_control_warp() || stale_ == 0;
+// The next message of a peer, as this lane knows it. Begins to load its packets of the batch.
+template <class Batches, class Run>
+__device__ __forceinline__ CudaBlock::Arriving CudaBlock::look_at_message(const Inbox& inbox,
+                                                                          int peer,
+                                                                          const Batches& batch,
+                                                                          Run& run) const {
+  const Signals& lanes = inbox.packets.lanes;
+  const std::uint32_t epoch = ptx::load4(count_of(inbox, lanes.seen, peer)) + 1;
+  const Arriving message{this->message(inbox, peer, epoch, context_.own),
+                         Flags(epoch, lanes.tag, batch.begins_message()), peer};
+  run.load(message.cell, batch);
+  return message;
+}
+
+// For each of this lane's batches: visit.begin(batch), visit.take(batch, rank, whether that is this
+// PE, run) for each member in rank order, and visit.end(batch). Messages of `at_once` members are
+// loaded before the first is waited for.
+template <int at_once, class Batches, class Visitor>
+__device__ __forceinline__ Lost CudaBlock::take_batches(const Inbox& inbox, const Team& team,
+                                                        Batches batch, Visitor visit) const {
 #pragma unroll 1
-  for (Batch batch(groups); batch.any(); batch.next()) {
+  for (; batch.any(); batch.next()) {
     visit.begin(batch);
 #pragma unroll 1
-    for (int first = 0; first < team.size() && arrived; first += at_once) {
-      PacketRun<Visitor::depth> run[at_once];
+    for (int first = 0; first < team.size(); first += at_once) {
+      PacketRun<Batches::depth> run[at_once];
       Arriving message[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         message[k].peer = first + k < team.size() ? team.pe(first + k) : context_.pe;
         if (message[k].peer == context_.pe) continue;
-        const std::uint32_t epoch = static_cast<std::uint32_t>(seen[message[k].peer]) + 1;
-        message[k].flags = Flags(epoch, packets.lanes.tag, batch);
-        message[k].cell = this->message(inbox, message[k].peer, epoch, context_.own);
-        run[k].load(message[k].cell, batch);
+        message[k] = look_at_message(inbox, message[k].peer, batch, run[k]);
       }
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
-        if (first + k >= team.size() || !arrived) continue;
+        if (first + k >= team.size()) continue;
         const bool mine = message[k].peer == context_.pe;
-        if (!mine) arrived = await_packets(message[k], batch, run[k], lost);
-        if (arrived) visit.take(batch, first + k, mine, run[k]);
+        const Arrival how = mine ? Arrival::came : await_packets(message[k], batch, run[k]);
+        if (how != Arrival::came) [[unlikely]]
+          return {how, message[k].peer, message[k].flags.first, run[k].packet[0].w[3]};
+        visit.take(batch, first + k, mine, run[k]);
       }
     }
-    if (arrived) visit.end(batch);
+    visit.end(batch);
   }
-  return arrived;
+  return {};
 }
 
-// Of messages of few groups, a lane's one, several members' are looked at together; of longer ones
-// several groups. make.operator()<depth, Access>() makes the visitor.
+// The same for two members of which this PE is one: what small messages of few PEs are to be quick
+// in.
+template <class Batches, class Visitor>
+__device__ __forceinline__ Lost CudaBlock::take_from_one(const Inbox& inbox, const Team& team,
+                                                         Batches batch, Visitor visit) const {
+  const bool leads = team.rank() == 0;
+  const int peer = team.pe(leads ? 1 : 0);
+#pragma unroll 1
+  for (; batch.any(); batch.next()) {
+    PacketRun<Batches::depth> run;
+    const Arriving message = look_at_message(inbox, peer, batch, run);
+    visit.begin(batch);
+    const Arrival how = await_packets(message, batch, run);
+    if (how != Arrival::came) [[unlikely]]
+      return {how, peer, message.flags.first, run.packet[0].w[3]};
+    visit.take(batch, 0, leads, run);
+    visit.take(batch, 1, !leads, run);
+    visit.end(batch);
+  }
+  return {};
+}
+
+// make.operator()<Batches, Access>() makes the visitor. A lane that gives up leaves its groups, and
+// the block fails. Of short messages of many members two are looked at together.
 template <class Make>
 __device__ __forceinline__ bool CudaBlock::take_messages(const Inbox& inbox, const Team& team,
                                                          unsigned groups, bool wide, Make make) {
+  begin();
+  if (took_) __syncthreads();  // the counts that a call before this one has written are there
+  const bool is_short = groups <= blockDim.x;
+  const bool pair = team.size() == 2 && team.contains_self();
   Lost lost;
-  bool arrived;
-  __syncthreads();  // the counts that a call before this one has written are there
-  if (!wide) [[unlikely]] {
-    arrived = take_batches<1>(inbox, team, groups,
-                              make.template operator()<batch_groups, RaggedGroups>(), lost);
-  } else if (groups > blockDim.x) {
-    arrived = take_batches<1>(inbox, team, groups,
-                              make.template operator()<batch_groups, WideGroups>(), lost);
+  if (in_control_warp() && stale_ != 0) [[unlikely]] {
+    lost.how = Arrival::failed;
+  } else if (!wide) {
+    lost = take_batches<1>(inbox, team, Batch(groups),
+                           make.template operator()<Batch, RaggedGroups>());
+  } else if (pair && is_short) {
+    lost = take_from_one(inbox, team, SingleBatch(groups),
+                         make.template operator()<SingleBatch, WideGroups>());
+  } else if (pair) {
+    lost = take_from_one(inbox, team, Batch(groups), make.template operator()<Batch, WideGroups>());
+  } else if (is_short) {
+    lost = take_batches<2>(inbox, team, SingleBatch(groups),
+                           make.template operator()<SingleBatch, WideGroups>());
   } else {
-    arrived = take_batches<2>(inbox, team, groups, make.template operator()<1, WideGroups>(), lost);
+    lost =
+        take_batches<1>(inbox, team, Batch(groups), make.template operator()<Batch, WideGroups>());
   }
-  if (lost.kind != FailureKind::none) [[unlikely]] {
-    detail::report(context_, Finding{lost.kind, inbox.verb, inbox.site, inbox.slot, lost.peer,
+  if (lost.how > Arrival::failed) [[unlikely]] {
+    const FailureKind kind =
+        lost.how == Arrival::mismatch ? FailureKind::mismatch : FailureKind::expired;
+    detail::report(context_, Finding{kind, inbox.verb, inbox.site, inbox.slot, lost.peer,
                                      lost.expected, lost.seen});
   }
-  arrived = !claimed_by_other(inbox.site) && arrived;
+  const bool arrived = !claimed_by_other(inbox.site) && lost.how == Arrival::came;
   failed_ = __syncthreads_and(arrived) == 0;
   if (failed_) return false;
+  met_ = took_ = true;
   count_messages(inbox, inbox.packets.lanes.seen, team);
   return true;
 }
@@ -159,11 +199,11 @@ __device__ bool CudaBlock::reduce_packets(D dst, S mine, Range range, const Pack
   const int operands = team.size();
   const bool wide = groups.all_whole() && fits_wide<T, Groups<T>::whole>(from) &&
                     fits_wide<T, Groups<T>::whole>(to);
-  return take_messages(inbox, team, groups.count, wide,
-                       [&]<int depth, template <class> class Access>() {
-                         using Own = OwnRun<T, Access, depth>;
-                         return ReducedRun<T, Op, Own, depth>{Own(from, groups), to, operands, op};
-                       });
+  return take_messages(
+      inbox, team, groups.count, wide, [&]<class Batches, template <class> class Access>() {
+        using Own = OwnRun<T, Access, Batches::depth>;
+        return ReducedRun<T, Op, Own, Batches::depth>{Own(from, groups), to, operands, op};
+      });
 }
 
 template <class D, Operand S>
@@ -184,9 +224,9 @@ __device__ bool CudaBlock::receive_packets(PerMember<D> dst, S mine, Range range
                     fits_wide<T, Groups<T>::whole>(to) &&
                     fits_wide<T, Groups<T>::whole>(to + stride);
   return take_messages(inbox, team, groups.count, wide,
-                       [&]<int depth, template <class> class Access>() {
-                         using Own = OwnRun<T, Access, depth>;
-                         return StoredRun<T, Own, depth>{Own(from, groups), to, stride};
+                       [&]<class Batches, template <class> class Access>() {
+                         using Own = OwnRun<T, Access, Batches::depth>;
+                         return StoredRun<T, Own, Batches::depth>{Own(from, groups), to, stride};
                        });
 }
 

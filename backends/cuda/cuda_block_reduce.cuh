@@ -68,7 +68,8 @@ __device__ __forceinline__ bool CudaBlock::reduce_packets(D dst, S mine, RangeAt
         first, view(more, range.first)...);
   };
   return take_messages(
-      inbox, team, groups.count, wide, [&]<int depth, template <class> class Access>() {
+      inbox, team, groups.count, wide, [&]<class Batches, template <class> class Access>() {
+        constexpr int depth = Batches::depth;
         constexpr bool wide_ones = std::is_same_v<Access<T>, WideGroups<T>>;
         using Own = OwnRun<T, Access, depth>;
         using Reduced = ReducedRun<T, Op, Own, depth>;

@@ -1,6 +1,5 @@
 // CudaWorld's launches.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -30,16 +29,6 @@ class ProfilerRange {
   ProfilerRange(const ProfilerRange&) = delete;
   ProfilerRange& operator=(const ProfilerRange&) = delete;
 };
-
-// Whether a launch may be set up while the one before it on its stream still runs, and wait there.
-// Its blocks take room early, so not where PEs share a GPU.
-bool begins_early() {
-  static const bool early = [] {
-    const char* text = std::getenv("SYM_EARLY_LAUNCH");
-    return text != nullptr && *text == '1';
-  }();
-  return early;
-}
 
 }  // namespace
 
@@ -123,7 +112,7 @@ void CudaWorld::launch_function(const LaunchConfig& config, const void* function
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   launch.attrs = &early;
-  launch.numAttrs = share_.pes == 1 && begins_early() ? 1 : 0;
+  launch.numAttrs = config.early && share_.pes == 1 ? 1 : 0;  // PEs of one GPU need all its room
   SYM_CHECK_CUDA(cudaLaunchKernelExC(&launch, function, arguments));
 }
 

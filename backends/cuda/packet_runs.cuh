@@ -15,14 +15,14 @@ class OwnRun {
  public:
   __device__ __forceinline__ OwnRun(const T* from, Groups<T> groups)
       : from_(from), groups_(groups) {}
-  __device__ __forceinline__ void load(const Batch& batch) {
+  template <class B>
+  __device__ __forceinline__ void load(const B& batch) {
 #pragma unroll
     for (int k = 0; k < depth; ++k)
       if (k < batch.groups()) words_[k] = Access<T>::load(from_, groups_, batch.group(k));
   }
-  __device__ __forceinline__ void store(T* to, const Batch& batch, int k,
-                                        const ptx::Words4& words) const {
-    Access<T>::store(to, groups_, batch.group(k), words);
+  __device__ __forceinline__ void store(T* to, unsigned group, const ptx::Words4& words) const {
+    Access<T>::store(to, groups_, group, words);
   }
   __device__ __forceinline__ const ptx::Words4& get(int k) const { return words_[k]; }
 
@@ -44,9 +44,12 @@ struct ReducedRun {
   Op op;
   Accumulator<T> total[depth][n] = {};
 
-  __device__ __forceinline__ void begin(const Batch& batch) { own.load(batch); }
-  __device__ __forceinline__ void take(const Batch&, int rank, bool mine,
-                                       const PacketRun<depth>& run) {
+  template <class B>
+  __device__ __forceinline__ void begin(const B& batch) {
+    own.load(batch);
+  }
+  template <class B>
+  __device__ __forceinline__ void take(const B&, int rank, bool mine, const PacketRun<depth>& run) {
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
       const ptx::Words4 words = mine ? own.get(k) : run.get(k);
@@ -56,14 +59,15 @@ struct ReducedRun {
       cuda::take(total[k], pack, rank == 0, op);
     }
   }
-  __device__ __forceinline__ void end(const Batch& batch) {
+  template <class B>
+  __device__ __forceinline__ void end(const B& batch) {
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
       if (k >= batch.groups()) continue;
 #pragma unroll
       for (int i = 0; i < n; ++i) total[k][i] = op.finish(total[k][i], operands);
       const auto pack = Pack::of(total[k]);
-      own.store(to, batch, k, {{pack.w[0], pack.w[1], pack.w[2], pack.w[3]}});
+      own.store(to, batch.group(k), {{pack.w[0], pack.w[1], pack.w[2], pack.w[3]}});
     }
   }
 };
@@ -85,38 +89,57 @@ struct MappedRun {
   Others load_others;
   Loaded others = {};
 
-  __device__ __forceinline__ static std::size_t first_of(const Batch& batch, int k) {
+  template <class B>
+  __device__ __forceinline__ static std::size_t first_of(const B& batch, int k) {
     return std::size_t{batch.group(k)} * Groups<T>::whole;
   }
-  __device__ __forceinline__ void begin(const Batch& batch) {
+  template <class B>
+  __device__ __forceinline__ void begin(const B& batch) {
     reduced.begin(batch);
     if constexpr (early) {
       if (batch.groups() > 0) others = load_others.template operator()<n, true>(first_of(batch, 0));
     }
   }
-  __device__ __forceinline__ void take(const Batch& batch, int rank, bool mine,
+  template <class B>
+  __device__ __forceinline__ void take(const B& batch, int rank, bool mine,
                                        const PacketRun<depth>& run) {
     reduced.take(batch, rank, mine, run);
   }
-  __device__ __forceinline__ void end(const Batch& batch) {
+  template <class B>
+  __device__ __forceinline__ void end(const B& batch) {
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
       if (k >= batch.groups()) continue;
-      const std::size_t first = first_of(batch, k);
-      if constexpr (wide && !early) others = load_others.template operator()<n, true>(first);
-      Accumulator<T> result[n];
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        const Accumulator<T> total = reduced.op.finish(reduced.total[k][i], reduced.operands);
-        if constexpr (wide) {
-          result[i] = static_cast<Accumulator<T>>(others.apply(f, i, total));
-        } else if (static_cast<unsigned>(i) < groups.size(batch.group(k))) {
-          const std::size_t at = first + static_cast<unsigned>(i);
-          const auto one = load_others.template operator()<1, false>(at);
-          to.store(at, narrow<T>(static_cast<Accumulator<T>>(one.apply(f, 0, total))));
-        }
+      if constexpr (wide) {
+        end_wide(first_of(batch, k), reduced.total[k]);
+      } else {
+        end_ragged(first_of(batch, k), groups.size(batch.group(k)), reduced.total[k]);
       }
-      if constexpr (wide) store_pack(to, first, WidePack<T, n>::of(result));
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void end_wide(std::size_t first, const Accumulator<T> (&total)[n]) {
+    if constexpr (!early) others = load_others.template operator()<n, true>(first);
+    Accumulator<T> result[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      result[i] = static_cast<Accumulator<T>>(
+          others.apply(f, i, reduced.op.finish(total[i], reduced.operands)));
+    }
+    store_pack(to, first, WidePack<T, n>::of(result));
+  }
+  // Short code rather than quick: an element after the other.
+  __device__ __forceinline__ void end_ragged(std::size_t first, unsigned count,
+                                             const Accumulator<T> (&total)[n]) {
+#pragma unroll 1
+    for (unsigned i = 0; i < count; ++i) {
+      Accumulator<T> one = total[0];
+#pragma unroll
+      for (unsigned k = 1; k < n; ++k) one = k == i ? total[k] : one;
+      const auto more = load_others.template operator()<1, false>(first + i);
+      const auto result = more.apply(f, 0, reduced.op.finish(one, reduced.operands));
+      to.store(first + i, narrow<T>(static_cast<Accumulator<T>>(result)));
     }
   }
 };
@@ -129,16 +152,21 @@ struct StoredRun {
   T* to;
   std::size_t stride;
 
-  __device__ __forceinline__ void begin(const Batch& batch) { own.load(batch); }
-  __device__ __forceinline__ void take(const Batch& batch, int rank, bool mine,
+  template <class B>
+  __device__ __forceinline__ void begin(const B& batch) {
+    own.load(batch);
+  }
+  template <class B>
+  __device__ __forceinline__ void take(const B& batch, int rank, bool mine,
                                        const PacketRun<depth>& run) {
     T* const place = to + static_cast<std::size_t>(rank) * stride;
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
-      if (k < batch.groups()) own.store(place, batch, k, mine ? own.get(k) : run.get(k));
+      if (k < batch.groups()) own.store(place, batch.group(k), mine ? own.get(k) : run.get(k));
     }
   }
-  __device__ __forceinline__ void end(const Batch&) {}
+  template <class B>
+  __device__ __forceinline__ void end(const B&) {}
 };
 
 }  // namespace sym::cuda

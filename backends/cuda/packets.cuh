@@ -10,7 +10,6 @@
 // operation's tag, so that a peer that came for something else is named.
 #pragma once
 
-#include "backends/cuda/failure.hpp"
 #include "backends/cuda/lanes.cuh"
 #include "core/signals.hpp"
 
@@ -36,6 +35,7 @@ __device__ __forceinline__ constexpr int packets_of(int groups) {
 // row j of a batch has packet j of each of its lanes, side by side.
 class Batch {
  public:
+  static constexpr int depth = batch_groups;
   __device__ __forceinline__ explicit Batch(unsigned groups) : all_(groups) { begin(); }
   __device__ __forceinline__ bool any() const { return first_ < all_; }  // uniform over the block
   __device__ __forceinline__ void next() {
@@ -49,8 +49,8 @@ class Batch {
     return first_ + static_cast<unsigned>(k) * blockDim.x + threadIdx.x;
   }
   __device__ __forceinline__ bool begins_message() const { return first_ + threadIdx.x == 0; }
-  __device__ __forceinline__ std::size_t packet_bytes(int j) const {
-    return std::size_t{16} * (packet_ + static_cast<unsigned>(j) * row_ + threadIdx.x);
+  __device__ __forceinline__ unsigned packet(int j) const {
+    return packet_ + static_cast<unsigned>(j) * row_ + threadIdx.x;
   }
 
  private:
@@ -63,6 +63,26 @@ class Batch {
 
   unsigned all_, first_ = 0, packet_ = 0, row_ = 0;
   int mine_ = 0;
+};
+
+// A message of no more groups than a block has lanes: one for each, in one batch. Lies as Batch
+// says.
+class SingleBatch {
+ public:
+  static constexpr int depth = 1;
+  __device__ __forceinline__ explicit SingleBatch(unsigned groups) : all_(groups) {}
+  __device__ __forceinline__ bool any() const { return !done_; }
+  __device__ __forceinline__ void next() { done_ = true; }
+  __device__ __forceinline__ int groups() const { return threadIdx.x < all_ ? 1 : 0; }
+  __device__ __forceinline__ unsigned group(int) const { return threadIdx.x; }
+  __device__ __forceinline__ bool begins_message() const { return threadIdx.x == 0; }
+  __device__ __forceinline__ unsigned packet(int j) const {
+    return j == 0 ? threadIdx.x : all_ + threadIdx.x;
+  }
+
+ private:
+  unsigned all_;
+  bool done_ = false;
 };
 
 // A range as a message: its groups, the last of which may be short. Of no elements it is one group
@@ -139,16 +159,19 @@ struct Flags {
   std::uint32_t first, flag;  // of the lane's first packet; of the others
 
   Flags() = default;
-  __device__ __forceinline__ Flags(std::uint32_t epoch, std::uint16_t tag, const Batch& batch)
+  __device__ __forceinline__ Flags(std::uint32_t epoch, std::uint16_t tag, bool begins_message)
       : flag(packet_flag(epoch)) {
-    first = batch.begins_message() ? tagged_flag(flag, tag) : flag;
+    first = begins_message ? tagged_flag(flag, tag) : flag;
   }
   __device__ __forceinline__ std::uint32_t of(int j) const { return j == 0 ? first : flag; }
 };
 
-// Why a lane gave a message up, for a report: FailureKind::none if it did not.
+// What became of a lane's wait for a message. `failed`: of this PE, before; it has been reported.
+enum class Arrival : std::uint32_t { came, failed, mismatch, expired };
+
+// Why a lane gave a message up, for a report.
 struct Lost {
-  FailureKind kind = FailureKind::none;
+  Arrival how = Arrival::came;
   int peer = -1;
   std::uint32_t expected = 0, seen = 0;
 };
@@ -169,22 +192,25 @@ struct PacketRun {
     for (int i = 0; i < 4; ++i) group.w[i] = packet[(4 * k + i) / 3].w[(4 * k + i) % 3];
     return group;
   }
-  __device__ __forceinline__ void store(char* message, const Batch& batch, const Flags& flags) {
+  template <class B>
+  __device__ __forceinline__ void store(char* message, const B& batch, const Flags& flags) {
 #pragma unroll
     for (int j = 0; j < packets; ++j) {
       packet[j].w[3] = flags.of(j);
       if (j < packets_of(batch.groups()))
-        ptx::store_packet(message + batch.packet_bytes(j), packet[j]);
+        ptx::store_packet(message + std::size_t{16} * batch.packet(j), packet[j]);
     }
   }
-  __device__ __forceinline__ void load(const char* message, const Batch& batch) {
+  template <class B>
+  __device__ __forceinline__ void load(const char* message, const B& batch) {
 #pragma unroll
     for (int j = 0; j < packets; ++j) {
       if (j < packets_of(batch.groups()))
-        packet[j] = ptx::load_packet(message + batch.packet_bytes(j));
+        packet[j] = ptx::load_packet(message + std::size_t{16} * batch.packet(j));
     }
   }
-  __device__ __forceinline__ bool has_come(const Batch& batch, const Flags& flags) const {
+  template <class B>
+  __device__ __forceinline__ bool has_come(const B& batch, const Flags& flags) const {
     bool all = true;
 #pragma unroll
     for (int j = 0; j < packets; ++j)

@@ -28,7 +28,7 @@ struct Rounds {
 template <class T, Block B>
 SYM_FN Rounds<T> rounds_of(const B& block, const Group& group, std::size_t n) {
   const Range all{0, n};
-  const bool alone = block.count() == 1;  // small messages are to be short of divisions
+  const bool alone = block.count() == 1;  // a division takes long beside a small message
   return {alone ? all : chunk(all, block.index(), block.count(), granule<T>),
           group.channel.inbox.capacity_bytes / sizeof(T)};
 }

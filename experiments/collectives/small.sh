@@ -31,8 +31,8 @@ if wants rows; then
 fi
 if wants early; then # launches that begin while the one before them runs
   for name in all_reduce all_gather; do
-    SYM_EARLY_LAUNCH=1 run "early_$name" "$name" --sizes 1K,4K,16K,64K,256K,1M,4M --variant one_shot
-    SYM_EARLY_LAUNCH=1 run "early_direct_$name" "$name" --sizes 1K,16K,256K --variant all
+    run "early_$name" "$name" --sizes 1K,4K,16K,64K,256K,1M,4M --variant one_shot
+    run "early_direct_$name" "$name" --sizes 1K,16K,256K --variant all
   done
 fi
 if wants grid; then

@@ -86,6 +86,7 @@ class TileReduceRun {
       config.name = "tile_reduce";
       config.blocks = point_.blocks;
       config.threads = point_.threads;
+      config.early = true;       // nothing else runs on these GPUs
       config.symmetric = false;  // blocks take turns at the tiles
       world_.launch(config, kernel);
     };

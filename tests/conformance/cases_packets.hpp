@@ -89,6 +89,12 @@ std::vector<T> gathered(int iteration, const Team& team, std::size_t n, std::siz
   return all;
 }
 
+inline LaunchConfig early_launch_of(const char* name) {
+  LaunchConfig config = launch_of(name, 2);
+  config.early = true;
+  return config;
+}
+
 // Local and symmetric memory, the rank's part in place, rows that are aligned to nothing, and a
 // team in another order than the PEs.
 template <class T, class W>
@@ -108,7 +114,7 @@ void exchanges_everywhere(W& world, Errors& errors) {
     const std::vector<T> all = gathered<T>(iteration, team, n, 0);
     write_all(world, window, poison<T>(size * n));
     write_all(world, window.at(first), values<T>(mine, n));
-    world.launch(launch_of("gather", 2),
+    world.launch(early_launch_of("gather"),
                  ExchangesByPackets<Exchange::all_gather, Window<T>, Window<T>>{
                      group, window.at(first), window, n});
     expect_equal(errors, who(world, "all_gather in place"), read_all(world, window, size * n), all);
@@ -131,7 +137,7 @@ void exchanges_everywhere(W& world, Errors& errors) {
                  gathered<T>(iteration, team, n, first));
 
     write_all(world, window, values<T>(mine, size * n));
-    world.launch(launch_of("scatter", 2),
+    world.launch(early_launch_of("scatter"),
                  ExchangesByPackets<Exchange::reduce_scatter, Window<T>, Window<T>>{
                      group, window, window.at(first), n});
     expect_equal(errors, who(world, "reduce_scatter in place"),

@@ -43,6 +43,16 @@ TEST(Chunk, IsNotLimitedTo32Bits) {
   const Range last = chunk(Range{0, count}, 2, 3, 8);
   EXPECT_EQ(last.end(), count);
   EXPECT_GT(last.first, std::size_t{1} << 39);
+  for (std::size_t more : {0, 1, 7, 8}) {  // on both sides of where the arithmetic changes
+    const Range all{3, (std::size_t{1} << 30) - 4 + more};
+    std::size_t at = 3;
+    for (int index = 0; index < 3; ++index) {
+      const Range part = chunk(all, index, 3, 8);
+      EXPECT_EQ(part.first, at);
+      at = part.end();
+    }
+    EXPECT_EQ(at, all.end());
+  }
 }
 
 TEST(Shares, OfAllRanksAndBlocksCoverOnce) {
