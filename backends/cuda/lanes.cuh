@@ -155,7 +155,7 @@ __device__ __forceinline__ void reduce_lanes(T* dst, std::size_t count, int rank
                                              From from, Op op) {
   constexpr int n = Shared<T>::elements;
   const Shared<T> shared(count);
-  const bool wide = aligned && fits_wide<T, n>(dst);
+  const bool wide = (assume_wide || aligned) && fits_wide<T, n>(dst);
   if (wide) {
     const std::ptrdiff_t hop = ranks <= 8 ? hop_bytes(ranks, from) : 0;
     switch (hop == 0 ? 0 : ranks) {
@@ -331,7 +331,7 @@ __device__ __forceinline__ auto fold_lanes(Source src, std::size_t count, F f, O
 #pragma unroll 1
     for (std::size_t first = static_cast<std::size_t>(lane) * run; first < count;
          first += run * lanes) {
-      if (wide && first + run <= count) [[likely]] {
+      if (assume_wide || (wide && first + run <= count)) [[likely]] {
         const auto pack = load_pack<WidePack<T, run>>(src, first);
         add(pack.get(0));
         fresh = false;
