@@ -12,7 +12,7 @@ flags=(-std=c++20 -arch=sm_90 -O3 --expt-relaxed-constexpr -fmad=false -diag-sup
 "$nvcc" "${flags[@]}" -ptx "$unit" -o "$folder/kernels.ptx"
 "$(dirname "$nvcc")/ptxas" -arch=sm_90 -O3 -v "$folder/kernels.ptx" -o "$folder/kernels.cubin" 2>"$folder/log"
 
-awk -v most_words=64 '
+awk -v most_words=96 '
   function say(text) { print "FAIL: " name ": " text; failed = 1 }
   function done() {
     if (name == "") return
