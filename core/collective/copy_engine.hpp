@@ -16,18 +16,17 @@ void scatter_copies(W& world, const QueueGroup& queues, Window<T> place, Part pa
   const Team& team = queues.group.team;
   CopyLines<W> lines(world, queues);
   const Window<T> kept = part(team.rank());
-  lines.fork();
+  lines.fork_own();
   if (kept.offset_bytes != place.offset_bytes)
     lines.own().put(row_of(place, 0, n), row_of(kept, 0, n), world.pe());
   meet(world, queues);  // outputs may be written
-  const Mark met = lines.main().record();
+  lines.fork();
   for (int hop = 1; hop < team.size(); ++hop) {
     const int rank = (team.rank() + hop) % team.size();
-    auto& line = lines.of_turn(hop);
-    line.after(met);
-    line.put(row_of(place, 0, n), row_of(part(rank), 0, n), team.pe(rank));
+    lines.of_turn(hop).put(row_of(place, 0, n), row_of(part(rank), 0, n), team.pe(rank));
   }
   lines.join();
+  lines.join_own();
   meet(world, queues);  // every part has arrived
 }
 
