@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include "core/function.hpp"
+#include "core/matrix.hpp"
 #include "core/ops.hpp"
 #include "core/range.hpp"
 #include "core/signals.hpp"
@@ -78,7 +79,8 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
                          int pe, Signals signals, std::size_t slot, Team team, Channel channel,
                          Window<std::uint64_t> counter, Packets packets, detail::AnyFunction f,
                          Window<std::int32_t> keys, Window<std::uint32_t> numbers,
-                         Scratch<std::uint32_t> counts, detail::AnyTerm term, detail::AnyPiece piece,
+                         Scratch<std::uint32_t> counts, Scratch<float> scratch, Matrix<float> tile,
+                         detail::AnyTerm term, detail::AnyPiece piece,
                          Slots<float> slots) {
   // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
   { block.pe() } -> std::convertible_to<int>;
@@ -125,6 +127,12 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // Accumulates in Accumulator<T>, rounds once. Blocking: on return the sources have been read.
   block.reduce(dst, src, range, team, Sum{});
   block.reduce(local, src, range, team, Sum{});
+  // The same, and then an element function on this PE before the one rounding: dst[range] = f(total,
+  // more[range]...), the total in Accumulator<T> and finished. `more` is this PE's; dst may be one of it.
+  block.reduce(scratch, src, range, team, Sum{}, f, local);
+  // The same for a tile, as reduce for each of its rows: dst and src are of equal shape, each with its
+  // own distance between rows; what lies between the rows is not touched. Begins and ends with a sync.
+  block.reduce(tile, tile, team, Sum{});
   // dst[range] = op over the team's members, in rank order, of own[range] for this PE and of
   // slots.of(rank)[range], on this PE, for each other. Accumulates and rounds as reduce. The slot of
   // this PE's own rank is not read.
@@ -139,15 +147,25 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // The same bits on every backend and block size. Every lane gets it. Ends with a sync.
   { block.sum(src, range, f) } -> std::convertible_to<float>;
   { block.max(src, range, f) } -> std::convertible_to<float>;
-  // Sends src[range] as one message to every member but this PE. Transfer: the source may be read at any
-  // time until quiet. At most packets.capacity_bytes. Neither releases nor is ordered by fences.
+  // Sends src[range] as one message to every member but this PE: the same to all, or to each the part
+  // that per_member names. Transfer: the source may be read at any time until quiet. At most
+  // packets.capacity_bytes. Neither releases nor is ordered by fences.
   block.put_packets(packets, slot, src, range, team);
   block.put_packets(packets, slot, local, range, team);
+  block.put_packets(packets, slot, per_member(src, slot), range, team);
+  block.put_packets(packets, slot, per_member(local, slot), range, team);
   // dst[range] = op over the team's members, in rank order, of own[range] for this PE and the next
   // message of each other member, which must be of the same range. Accumulates and rounds as reduce.
   // False if a message did not come. Acquires the messages only. Ends with a sync.
   { block.reduce_packets(dst, src, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
   { block.reduce_packets(local, local, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
+  // The same with an element function behind it, as reduce has.
+  { block.reduce_packets(scratch, src, range, packets, slot, team, Sum{}, f, local) } -> std::convertible_to<bool>;
+  // dst.of(r)[range] = own[range] for this PE, and for each other member of rank r its next message,
+  // which must be of the same range. False if a message did not come. Acquires the messages only. Ends
+  // with a sync.
+  { block.receive_packets(per_member(dst, slot), src, range, packets, slot, team) } -> std::convertible_to<bool>;
+  { block.receive_packets(per_member(local, slot), local, range, packets, slot, team) } -> std::convertible_to<bool>;
   // Atomic add on dst[index] of `pe`; returns the value before. Blocking, neither releases nor
   // acquires. Ends with a sync.
   { block.fetch_add(counter, slot, std::uint64_t{1}, pe) } -> std::convertible_to<std::uint64_t>;
@@ -227,6 +245,10 @@ struct BlockArchetype {
   SYM_FN void sync() {}
   template <Operand D, class T, class Op>
   SYM_FN void reduce(D, Window<T>, Range, const Team&, Op) {}
+  template <Memory D, class T, class Op, class F, Memory... S>
+  SYM_FN void reduce(D, Window<T>, RangeAt, const Team&, Op, F, S...) {}
+  template <class T, class Op>
+  SYM_FN void reduce(Matrix<T>, Matrix<T>, const Team&, Op, Site = {}) {}
   template <Operand D, Operand S, class T, class Op>
   SYM_FN void reduce_slots(D, S, const Slots<T>&, Range, const Team&, Op) {}
   template <Memory D, class F, Memory... S>
@@ -265,8 +287,19 @@ struct BlockArchetype {
   }
   template <Operand S>
   SYM_FN void put_packets(const Packets&, std::size_t, S, Range, const Team&) {}
+  template <class S>
+  SYM_FN void put_packets(const Packets&, std::size_t, PerMember<S>, Range, const Team&) {}
+  template <class D, Operand S>
+  SYM_FN bool receive_packets(PerMember<D>, S, Range, const Packets&, std::size_t, const Team&) {
+    return true;
+  }
   template <Operand D, Operand S, class Op>
   SYM_FN bool reduce_packets(D, S, Range, const Packets&, std::size_t, const Team&, Op) {
+    return true;
+  }
+  template <Memory D, Operand S, class Op, class F, Memory... More>
+  SYM_FN bool reduce_packets(D, S, RangeAt, const Packets&, std::size_t, const Team&, Op, F,
+                             More...) {
     return true;
   }
   template <class T>

@@ -90,6 +90,23 @@ inline constexpr bool is_scratch<Scratch<T>> = true;
 // What a transfer accepts where only this PE need address the memory.
 template <class M>
 concept Operand = is_window<M> || is_local<M>;
+
+// A part of a memory for each member of a team: that of rank r starts `stride` elements after that
+// of rank r - 1. Stride 0: one part for all.
+template <Operand M>
+struct PerMember {
+  using value_type = typename M::value_type;
+  M first;
+  std::size_t stride = 0;
+
+  SYM_HD constexpr M of(int rank) const {
+    return first.at(static_cast<std::size_t>(rank) * stride);
+  }
+};
+template <Operand M>
+SYM_HD constexpr PerMember<M> per_member(M first, std::size_t stride) {
+  return {first, stride};
+}
 // What a verb accepts that computes on this block's side.
 template <class M>
 concept Memory = Operand<M> || is_scratch<M>;

@@ -106,9 +106,15 @@ double TimePolicy::cost_s(Agent& agent) {
                   : costs(agent).release_s);
     case Verb::put_packets:
       return 2 * costs(agent).load_local_s;  // its epoch, then the source
-    case Verb::reduce_packets: {  // flags and data of every member's message, and the result
-      const double bytes = static_cast<double>(agent.step.bytes) * (2 * agent.step.team->size());
-      return bytes / local_rate(agent) + packet_passes_s(agent);
+    case Verb::reduce_packets:
+    case Verb::store_packets: {
+      // The peers' messages with their flags, this PE's part, and the result: one, or one for each.
+      const int members = agent.step.team->size();
+      const int stored = verb == Verb::reduce_packets ? 1 : members;
+      const double parts =
+          Costs::packet_wire * (members - 1) + 1 + stored + agent.step.operands - 1;
+      return static_cast<double>(agent.step.bytes) * parts / local_rate(agent) +
+             packet_passes_s(agent);
     }
     case Verb::transform:
     case Verb::reduce_slots:
@@ -164,6 +170,7 @@ Why TimePolicy::why(const Agent& agent) {
     case Verb::take:
       return Why::launch;
     case Verb::reduce_packets:
+    case Verb::store_packets:
     case Verb::reduce_slots:
     case Verb::transform:
     case Verb::sum:

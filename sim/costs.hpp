@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/machine.hpp"
+#include "models/packets.hpp"
 
 namespace sym::sim {
 
@@ -17,6 +18,7 @@ struct Costs {
   double copy_engine_room;
   // A message of packets takes a pass of its block's lanes for each so many bytes.
   double packet_pass_bytes = 0, packet_pass_s = 0;
+  static constexpr double packet_wire = models::packet_wire;
   double nic_latency_s = 0, nic_flag_s = 0, nic_post_s = 0;
   int nic_window = 1;
   double slow;

@@ -13,11 +13,12 @@
 //               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given),
 //               and flag_turn_us for each other block of the launch: all send theirs at once
 //   put_signal  both: the flag leaves when its payload is there
-//   put_packets 2 load_local_us (its epoch, then the source), then as put with twice the bytes;
+//   put_packets 2 load_local_us (its epoch, then the source), then as put with 4/3 of the bytes;
 //               there flag_us later
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local, and
 //               packet_pass_us for each pass of packet_pass_bytes. From a launch's second message
 //               on less what others kept the link from this block's: real blocks are not in step
+//   receive_packets  the same, with what each message brought written
 //   reduce      load_remote_us, flows from all peers at once (at most sm_reduce a block and
 //   port_read
 //               in all), beside the local reads and writes (sm_local)

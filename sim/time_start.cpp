@@ -42,6 +42,8 @@ TimePolicy::Fetches TimePolicy::fetches_of(const Agent& agent) {
 void TimePolicy::fetch(Agent& agent) {
   AgentState& mine = state(agent);
   auto local_bytes = static_cast<double>(agent.step.bytes);  // of the result
+  if (agent.step.verb == Verb::reduce)
+    local_bytes *= agent.step.operands;  // and what is read for it
   int remote = 0;
   for (const auto& [pe, bytes] : fetches_of(agent)) {
     if (pe == agent.pe) local_bytes += static_cast<double>(bytes);
@@ -180,7 +182,7 @@ void TimePolicy::start_transfer(Transfer& transfer) {
   const int from = is_get ? transfer.src.pe : agent.pe;
   const int to = is_get ? agent.pe : transfer.dst.pe;
   const auto group = groups_.find(&transfer);
-  const double flags = transfer.packet ? 2 : 1;  // as many bytes of flags as of data
+  const double flags = transfer.packet ? Costs::packet_wire : 1;
   const double bytes =
       group != groups_.end() ? group->second.bytes : static_cast<double>(transfer.dst.size) * flags;
   if (from == to) {

@@ -49,6 +49,7 @@ std::vector<Operator> operators_of(Verb verb) {
     case Verb::put_packets:
       return {{"signal", Change::drop, "dropped"}, other_slot};
     case Verb::reduce_packets:
+    case Verb::receive_packets:
       return {{"wait", Change::drop, "dropped"},
               {"epoch", Change::previous, "of the message before"},
               other_slot};
@@ -106,7 +107,8 @@ void add_shared(std::vector<NamedMutant>& all, const std::vector<Op>& ops) {
         op.verb == Verb::signal || op.verb == Verb::wait_until || op.verb == Verb::put_signal;
     if (signals && std::find(in_barriers.begin(), in_barriers.end(), op) == in_barriers.end())
       steps.push_back(op);
-    if (op.verb == Verb::put_packets || op.verb == Verb::reduce_packets) packets.push_back(op);
+    const bool taken = op.verb == Verb::reduce_packets || op.verb == Verb::receive_packets;
+    if (op.verb == Verb::put_packets || taken) packets.push_back(op);
   }
   const char* const shared = "and its like: one slot for all blocks";
   for (const std::vector<Op>* table : {&in_barriers, &steps, &packets}) {

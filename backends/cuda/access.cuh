@@ -22,7 +22,7 @@ class Access {
   }
   template <class T>
   __device__ __forceinline__ T* own(Window<T> window) const {
-    return at(window, context_.pe);
+    return reinterpret_cast<T*>(context_.own + window.offset_bytes);
   }
   template <class T>
   __device__ __forceinline__ T* own(Local<T> local) const {

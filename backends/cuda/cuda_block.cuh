@@ -20,7 +20,7 @@
 
 #include "backends/cuda/access.cuh"
 #include "backends/cuda/count_lanes.cuh"
-#include "backends/cuda/packets.cuh"
+#include "backends/cuda/packet_runs.cuh"
 #include "backends/cuda/report.cuh"
 #include "core/block.hpp"
 
@@ -44,7 +44,7 @@ class CudaBlock : private Access {
   // The claim is not waited for here: its answer comes 0.5 us later to a lane that has nothing else
   // to do, and gates the first wait.
   __device__ void enter(const Channel& channel, Site site = Site::here()) {
-    if (index() >= channel.blocks)
+    if (index() >= channel.blocks) [[unlikely]]
       return refuse("enter", site, blockIdx.x, -1, channel.blocks, gridDim.x);
     if (is_claimer()) claim_ = ptx::exchange_relaxed_gpu(busy(channel), 1);
   }
@@ -125,6 +125,12 @@ class CudaBlock : private Access {
     const bool aligned = skip % static_cast<unsigned>(wide_unit<T, Shared<T>::elements>) == 0;
     reduce_lanes<T>(own(dst) + range.first, range.count, team.size(), aligned, from, op);
   }
+  template <Memory D, class T, class Op, class F, Memory... S>
+  __device__ void reduce(D dst, Window<T> src, RangeAt where, const Team& team, Op op, F f,
+                         S... more);
+  template <class T, class Op>
+  __device__ void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op,
+                         Site site = Site::here());
   template <Operand D, Operand S, class T, class Op>
   __device__ void reduce_slots(D dst, S mine, const Slots<T>& slots, Range range, const Team& team,
                                Op op, Site site = Site::here());
@@ -175,12 +181,24 @@ class CudaBlock : private Access {
     return holds;
   }
   template <Operand S>
-  __device__ void put_packets(const Packets& packets, std::size_t slot, S src, Range range,
-                              const Team& team, Site site = Site::here());
+  __device__ __forceinline__ void put_packets(const Packets& packets, std::size_t slot, S src,
+                                              Range range, const Team& team,
+                                              Site site = Site::here()) {
+    put_packets(packets, slot, per_member(src, 0), range, team, site);
+  }
+  template <class S>
+  __device__ void put_packets(const Packets& packets, std::size_t slot, PerMember<S> src,
+                              Range range, const Team& team, Site site = Site::here());
   template <Operand D, Operand S, class Op>
   __device__ bool reduce_packets(D dst, S mine, Range range, const Packets& packets,
                                  std::size_t slot, const Team& team, Op op,
                                  Site site = Site::here());
+  template <class D, Operand S>
+  __device__ bool receive_packets(PerMember<D> dst, S mine, Range range, const Packets& packets,
+                                  std::size_t slot, const Team& team, Site site = Site::here());
+  template <Memory D, Operand S, class Op, class F, Memory... More>
+  __device__ bool reduce_packets(D dst, S mine, RangeAt where, const Packets& packets,
+                                 std::size_t slot, const Team& team, Op op, F f, More... more);
   // Integers of 32 or 64 bits.
   template <class T>
   __device__ T fetch_add(Window<T> counter, std::size_t index, std::type_identity_t<T> value,
@@ -211,20 +229,63 @@ class CudaBlock : private Access {
     pack.store(to);
   }
 
-  // Where the message of `epoch` from PE `from` lies in the inbox of PE `pe`.
-  __device__ __forceinline__ char* message(const Packets& packets, std::size_t slot, int from,
-                                           std::uint64_t epoch, int pe) const {
-    return heap(pe) + packets.cells.offset_bytes + packets.offset_bytes(slot, from, epoch);
+  // A call that sends or takes messages of one row of an inbox.
+  struct Inbox {
+    const Packets& packets;
+    std::size_t slot;
+    Site site;
+    const char* verb;
+  };
+  // Where the message of `epoch` from PE `from` lies in the inbox in somebody's heap.
+  __device__ __forceinline__ char* message(const Inbox& inbox, int from, std::uint32_t epoch,
+                                           char* heap) const {
+    const Packets& packets = inbox.packets;
+    char* const first =
+        heap + packets.cells.offset_bytes + packets.offset_bytes(inbox.slot, from, 0);
+    return first + (epoch & packets.alternates) * packets.message_bytes();
   }
-  __device__ bool admit_packets(const char* verb, Site site, const Packets& packets,
-                                std::size_t slot, std::size_t bytes) {
+  // False, and the block failed, unless this PE's memory has the range and the inbox the room.
+  template <class... M>
+  __device__ __forceinline__ bool admit_message(const Inbox& inbox, Range range, std::size_t bytes,
+                                                const M&... memory) {
     if (failed_) return false;
-    if (slot < packets.lanes.slots && bytes <= packets.capacity_bytes) return true;
-    refuse(verb, site, slot, -1, packets.capacity_bytes, bytes);
+    const Packets& packets = inbox.packets;
+    const bool inside = within(range, memory...);
+    const bool fits = inbox.slot < packets.lanes.slots && bytes <= packets.capacity_bytes;
+    if (inside && fits) [[likely]]
+      return true;
+    refuse(inbox.verb, inbox.site, inside ? inbox.slot : range.first, inside ? -1 : context_.pe,
+           inside ? packets.capacity_bytes : least_room(memory...), inside ? bytes : range.end());
     return false;
   }
-  __device__ bool await_packets(PacketPair& pair, const char* cell, std::uint32_t flag,
-                                std::uint32_t last, std::size_t slot, int peer, Site site) const;
+  template <template <class> class Access, class T>
+  __device__ void send_groups(const Inbox& inbox, const T* from, Groups<T> groups, int peer) const;
+  // A message that is waited for, as this lane knows it.
+  struct Arriving {
+    const char* cell;
+    Flags flags;
+    int peer;
+  };
+  template <class Run>
+  __device__ bool await_packets(const Arriving& message, const Batch& batch, Run& run,
+                                Lost& lost) const;
+  template <int at_once, class Visitor>
+  __device__ bool take_batches(const Inbox& inbox, const Team& team, unsigned groups, Visitor visit,
+                               Lost& lost) const;
+  template <class Make>
+  __device__ bool take_messages(const Inbox& inbox, const Team& team, unsigned groups, bool wide,
+                                Make make);
+  // One more of the row's count for each member but this PE. After a CTA barrier.
+  __device__ __forceinline__ void count_messages(const Inbox& inbox, Window<std::uint64_t> counts,
+                                                 const Team& team) const {
+    std::uint64_t* const row = own(counts) + inbox.packets.lanes.word(inbox.slot, 0);
+#pragma unroll 1
+    for (int r = static_cast<int>(threadIdx.x); r < team.size();
+         r += static_cast<int>(blockDim.x)) {
+      const int peer = team.pe(r);
+      if (peer != context_.pe) ++row[peer];
+    }
+  }
 
   // Hands lane 0's value to every lane. Ends with a sync.
   __device__ __forceinline__ static std::uint64_t tell_all(std::uint64_t value) {
@@ -246,7 +307,8 @@ class CudaBlock : private Access {
   __device__ __forceinline__ bool admit(const char* verb, Site site, Range range, int pe,
                                         M... memory) {
     if (failed_) return false;
-    if (is_pe(pe) && within(range, memory...)) return true;
+    if (is_pe(pe) && within(range, memory...)) [[likely]]
+      return true;
     refuse(verb, site, range.first, pe, least_room(memory...), range.end());
     return false;
   }
@@ -269,7 +331,8 @@ class CudaBlock : private Access {
 
   // True in one lane if its enter() found the row claimed. Reports it.
   __device__ __forceinline__ bool claimed_by_other(Site site) {
-    if (!is_claimer() || claim_ == 0) return false;
+    if (!is_claimer() || claim_ == 0) [[likely]]
+      return false;
     detail::report(context_, Finding{FailureKind::busy, "enter", site, blockIdx.x, -1, 0, 1});
     return true;
   }
@@ -326,6 +389,7 @@ class CudaBlock : private Access {
 
 #include "backends/cuda/cuda_block_compute.cuh"
 #include "backends/cuda/cuda_block_packets.cuh"
+#include "backends/cuda/cuda_block_reduce.cuh"
 #include "backends/cuda/cuda_block_signals.cuh"
 
 namespace sym::cuda {

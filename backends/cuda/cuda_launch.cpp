@@ -1,5 +1,6 @@
 // CudaWorld's launches.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -29,6 +30,16 @@ class ProfilerRange {
   ProfilerRange(const ProfilerRange&) = delete;
   ProfilerRange& operator=(const ProfilerRange&) = delete;
 };
+
+// Whether a launch may be set up while the one before it on its stream still runs, and wait there.
+// Its blocks take room early, so not where PEs share a GPU.
+bool begins_early() {
+  static const bool early = [] {
+    const char* text = std::getenv("SYM_EARLY_LAUNCH");
+    return text != nullptr && *text == '1';
+  }();
+  return early;
+}
 
 }  // namespace
 
@@ -103,9 +114,17 @@ void CudaWorld::launch_function(const LaunchConfig& config, const void* function
   context.scratch_bytes = config.scratch_bytes;
   void* arguments[2] = {const_cast<void*>(kernel), &context};
   const ProfilerRange range(config.name);
-  SYM_CHECK_CUDA(cudaLaunchKernel(function, dim3(static_cast<unsigned>(config.blocks)),
-                                  dim3(static_cast<unsigned>(config.threads)), arguments,
-                                  config.scratch_bytes, target));
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = dim3(static_cast<unsigned>(config.blocks));
+  launch.blockDim = dim3(static_cast<unsigned>(config.threads));
+  launch.dynamicSmemBytes = config.scratch_bytes;
+  launch.stream = target;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  launch.attrs = &early;
+  launch.numAttrs = share_.pes == 1 && begins_early() ? 1 : 0;
+  SYM_CHECK_CUDA(cudaLaunchKernelExC(&launch, function, arguments));
 }
 
 }  // namespace sym::cuda

@@ -78,6 +78,7 @@ CudaWorld::CudaWorld(Bootstrap& bootstrap, std::unique_ptr<Heap> heap, DeviceSha
   KernelContext& context = impl_->context;
   context.base = impl_->heap->base();
   context.pitch_bytes = impl_->heap->pitch_bytes();
+  context.own = context.base + static_cast<std::size_t>(pe()) * context.pitch_bytes;
   context.pe = pe();
   context.n_pes = n_pes();
   context.record = static_cast<FailureRecord*>(device_record);

@@ -41,6 +41,7 @@ struct FailureRecord {
 // heap. A PE's own memory is addressed this way too: another mapping of it would need alias fences.
 struct KernelContext {
   char* base = nullptr;  // heap of PE 0 as this device addresses it
+  char* own = nullptr;   // and that of this PE
   std::size_t pitch_bytes = 0;
   int pe = 0;
   int n_pes = 1;

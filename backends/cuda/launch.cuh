@@ -12,6 +12,10 @@ template <class Kernel>
 __global__ void __launch_bounds__(max_threads, 1)
     run_kernel(const __grid_constant__ Kernel kernel,
                const __grid_constant__ KernelContext context) {
+  // Where launches may begin before the one ahead of them has ended (CudaWorld::launch): wait for
+  // it, and only then let the next begin, so that no more than one waits.
+  ptx::await_launches_before();
+  ptx::let_next_launch_begin();
   CudaBlock block(context);
   kernel(block);
 }

@@ -9,8 +9,14 @@
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/heap.hpp"
 #include "backends/cuda/nccl_names.hpp"
+#include "backends/cuda/rms_norm_plain.hpp"
 
 namespace sym::cuda {
+
+struct NcclBaseline::Call : NcclCall {
+  Norm norm{};
+  std::string norm_type{};
+};
 
 namespace {
 
@@ -20,8 +26,18 @@ struct Side {
   char* out = nullptr;
 };
 
-void enqueue(const NcclCall& call, const Side& side, cudaStream_t stream) {
+// Buffers are zero and stay it, so that no sum of many calls overflows.
+void enqueue_norm(const NcclBaseline::Norm& norm, const std::string& type, const Side& side,
+                  cudaStream_t stream) {
+  if (norm.rows == 0) return;
+  PlainNorm plain{norm.rows, norm.hidden, side.out, side.out, nullptr, side.in, side.in};
+  if (norm.residual) plain.residual = side.in;
+  rms_norm_plain(plain, type, stream);
+}
+template <class Call>
+void enqueue(const Call& call, const Side& side, cudaStream_t stream) {
   nccl_enqueue(call, side.in, side.out, side.comm, stream);
+  enqueue_norm(call.norm, call.norm_type, side, stream);
 }
 
 BaselineEffort chosen(BaselineEffort effort, std::size_t bytes) {
@@ -57,7 +73,8 @@ double median_us(cudaStream_t stream, int repetitions, int calls, const std::fun
   return *middle;
 }
 
-double eager_us(const NcclCall& call, const Side& side, cudaStream_t stream,
+template <class Call>
+double eager_us(const Call& call, const Side& side, cudaStream_t stream,
                 const BaselineEffort& effort) {
   const int calls = effort.calls_per_graph * effort.replays;
   return median_us(
@@ -67,7 +84,8 @@ double eager_us(const NcclCall& call, const Side& side, cudaStream_t stream,
       });
 }
 
-double graph_us(const NcclCall& call, const Side& side, cudaStream_t stream,
+template <class Call>
+double graph_us(const Call& call, const Side& side, cudaStream_t stream,
                 const BaselineEffort& effort) {
   cudaGraph_t graph = nullptr;
   SYM_CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
@@ -185,8 +203,19 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
   Impl& impl = *impl_;
   const std::size_t parts =
       nccl_call_has_parts(call_name) ? static_cast<std::size_t>(impl.world.n_pes()) : 1;
-  const NcclCall call{call_name, bytes / nccl_type_bytes(type) / parts, nccl_type(type),
-                      nccl_op(op)};
+  const Call call{{call_name, bytes / nccl_type_bytes(type) / parts, nccl_type(type), nccl_op(op)}};
+  return time_call(call, bytes, wanted);
+}
+
+BaselineResult NcclBaseline::time_rms_norm(const Norm& norm, const std::string& type,
+                                           BaselineEffort wanted) {
+  const std::size_t count = norm.rows * norm.hidden;
+  const Call call{{"all_reduce", count, nccl_type(type), ncclSum}, norm, type};
+  return time_call(call, std::max(count, norm.hidden) * nccl_type_bytes(type), wanted);
+}
+
+BaselineResult NcclBaseline::time_call(const Call& call, std::size_t bytes, BaselineEffort wanted) {
+  Impl& impl = *impl_;
   if (bytes > impl.room_bytes)
     throw UsageError("NCCL baseline: " + std::to_string(bytes) + " bytes do not fit its buffers");
   const BaselineEffort effort = chosen(wanted, bytes);
@@ -203,7 +232,7 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
   measure("plain", impl.plain, true);
   measure("symmetric", impl.symmetric, true);
   // Copy-engine collectives move data only, and 2.28 does not capture them.
-  if (call_name == "all_gather" || call_name == "all_to_all") measure("zero-CTA", impl.zero, false);
+  if (call.name == "all_gather" || call.name == "all_to_all") measure("zero-CTA", impl.zero, false);
   const auto best =
       std::min_element(result.times.begin(), result.times.end(),
                        [](const BaselineTime& a, const BaselineTime& b) { return a.us < b.us; });

@@ -65,20 +65,28 @@ __device__ __forceinline__ void store1(void* to, std::uint32_t v) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(to), "r"(v));
 }
 
-// Packets: 16 bytes of which each 8-byte half is written and read whole, and never from a cache
-// that could be stale.
-__device__ __forceinline__ void store16_volatile(void* to, Words4 v) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.w[0]),
-               "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
-               : "memory");
+// Packets: 16 bytes written and read whole, as one access of 128 bits, and never from a cache that
+// could be stale. volatile is relaxed at system scope; a load that says relaxed is cut by ptxas to
+// the words that are looked at.
+__device__ __forceinline__ void store_packet(void* to, Words4 v) {
+  const std::uint64_t low = (static_cast<std::uint64_t>(v.w[1]) << 32) | v.w[0];
+  const std::uint64_t high = (static_cast<std::uint64_t>(v.w[3]) << 32) | v.w[2];
+  asm volatile(
+      "{ .reg .b128 packet; mov.b128 packet, {%1, %2};"
+      " st.volatile.global.b128 [%0], packet; }" ::"l"(to),
+      "l"(low), "l"(high)
+      : "memory");
 }
-__device__ __forceinline__ Words4 load16_volatile(const void* from) {
-  Words4 v;
-  asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
-               : "l"(from)
-               : "memory");
-  return v;
+__device__ __forceinline__ Words4 load_packet(const void* from) {
+  std::uint64_t low, high;
+  asm volatile(
+      "{ .reg .b128 packet; ld.volatile.global.b128 packet, [%2];"
+      " mov.b128 {%0, %1}, packet; }"
+      : "=l"(low), "=l"(high)
+      : "l"(from)
+      : "memory");
+  return {{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
+           static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}};
 }
 
 // Release and acquire of everything before and after it, cumulative, at system scope. It costs
@@ -121,6 +129,15 @@ __device__ __forceinline__ std::uint32_t load_relaxed_gpu(const std::uint32_t* f
   std::uint32_t v;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(from));
   return v;
+}
+
+// Of launches that may begin early (programmatic stream serialization); else these do nothing.
+// After the first all that earlier launches of the stream wrote is there.
+__device__ __forceinline__ void await_launches_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+__device__ __forceinline__ void let_next_launch_begin() {
+  asm volatile("griddepcontrol.launch_dependents;");
 }
 
 __device__ __forceinline__ std::uint64_t global_timer_ns() {

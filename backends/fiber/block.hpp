@@ -84,24 +84,13 @@ class FiberBlock {
   void reduce(D dst, Window<T> src, Range range, const Team& team, Op op,
               Site site = Site::here()) {
     engine_.step({Verb::reduce, site, range.count * sizeof(T), 1, -1, &team});
-    if (range.empty()) return;
-    const Bytes to = resolve(dst, range, agent_.pe);
-    std::vector<const T*> sources;
-    for (int rank = 0; rank < team.size(); ++rank) {
-      const Bytes from = resolve(src, range, team.pe(rank));
-      engine_.access(from, false);
-      sources.push_back(reinterpret_cast<const T*>(from.data));
-    }
-    engine_.access(to, true);
-    if (to.data == nullptr || sources[0] == nullptr) return;
-    if (agent_.failed) {
-      std::memset(to.data, 0, to.size);
-      return;
-    }
-    host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count,
-                 op);
+    reduce_row(dst, src, range, team, op);
   }
 
+  template <sym::Memory D, class T, class Op, class F, sym::Memory... S>
+  void reduce(D dst, Window<T> src, RangeAt at, const Team& team, Op op, F f, S... more);
+  template <class T, class Op>
+  void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op, Site site = Site::here());
   template <Operand D, Operand S, class T, class Op>
   void reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team, Op op,
                     Site site = Site::here());
@@ -161,11 +150,18 @@ class FiberBlock {
   template <Operand S>
   void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,
                    Site site = Site::here()) {
-    const Bytes from = resolve(src, range, agent_.pe);
-    engine_.step({Verb::put_packets, site, from.size, 1, -1, &team});
+    put_packets(packets, slot, per_member(src, 0), range, team, site);
+  }
+  template <class S>
+  void put_packets(const Packets& packets, std::size_t slot, PerMember<S> src, Range range,
+                   const Team& team, Site site = Site::here()) {
+    engine_.step(
+        {Verb::put_packets, site, range.count * sizeof(typename S::value_type), 1, -1, &team});
     if (agent_.failed) return;
-    for (int hop = 1; hop < team.size(); ++hop) {
-      send_packet(packets, slot, from, range, team.pe((team.rank() + hop) % team.size()));
+    for (int hop = 1; hop <= team.size(); ++hop) {
+      const int rank = (team.rank() + hop) % team.size();
+      if (team.pe(rank) == agent_.pe) continue;
+      send_packet(packets, slot, resolve(src.of(rank), range, agent_.pe), range, team.pe(rank));
     }
   }
   template <Operand D, Operand S, class Op>
@@ -175,12 +171,7 @@ class FiberBlock {
     const Bytes to = resolve(dst, range, agent_.pe);
     engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
     std::vector<const T*> sources;
-    if (!receive_packets(packets, slot, team, {range, sizeof(T)}, [&](int pe, std::byte* message) {
-          sources.push_back(reinterpret_cast<const T*>(
-              pe == agent_.pe ? resolve(own, range, agent_.pe).data : message));
-        })) {
-      return false;
-    }
+    if (!received(own, range, packets, slot, team, sources)) return false;
     engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
     engine_.access(resolve(own, range, agent_.pe), false);
     engine_.access(to, true);
@@ -189,6 +180,36 @@ class FiberBlock {
       host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count,
                    op);
     }
+    return true;
+  }
+  template <sym::Memory D, Operand S, class Op, class F, sym::Memory... More>
+  bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, F f, More... more);
+
+  template <class D, Operand S>
+  bool receive_packets(PerMember<D> dst, S own, Range range, const Packets& packets,
+                       std::size_t slot, const Team& team, Site site = Site::here()) {
+    constexpr std::uint32_t element = sizeof(typename D::value_type);
+    static_assert(std::is_same_v<typename S::value_type, typename D::value_type>);
+    engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
+    std::vector<const std::byte*> messages;
+    if (!receive_packets(packets, slot, team, {range, element},
+                         [&](int, std::byte* message) { messages.push_back(message); })) {
+      return false;
+    }
+    engine_.step({Verb::store_packets, site, range.count * element, 1, -1, &team});
+    for (int rank = 0; rank < team.size(); ++rank) {
+      const Bytes to = resolve(dst.of(rank), range, agent_.pe);
+      const std::byte* from = messages[static_cast<std::size_t>(rank)];
+      if (team.pe(rank) == agent_.pe) {
+        const Bytes mine = resolve(own, range, agent_.pe);
+        engine_.access(mine, false);
+        from = mine.data;
+      }
+      engine_.access(to, true);
+      if (to.data != nullptr && from != nullptr) std::memmove(to.data, from, to.size);
+    }
+    engine_.synced();
     return true;
   }
 
@@ -203,7 +224,11 @@ class FiberBlock {
     std::memcpy(&old, to.data, sizeof(T));
     const T sum = Sum{}.combine(old, value);
     std::memcpy(to.data, &sum, sizeof(T));
-    if (sum == old) engine_.looked(to.data, std::hash<T>()(old));
+    if (sum == old) {
+      engine_.looked(to.data, std::hash<T>()(old));
+    } else {
+      engine_.changed();
+    }
     return old;
   }
 
@@ -300,9 +325,25 @@ class FiberBlock {
   };
   bool receive_packets(const Packets& packets, std::size_t slot, const Team& team, Wanted wanted,
                        const std::function<void(int, std::byte*)>& take);
+  // The same, all in rank order, with this PE's own memory in its place.
+  template <class T, Operand S>
+  bool received(S own, Range range, const Packets& packets, std::size_t slot, const Team& team,
+                std::vector<const T*>& sources);
+  // What reduce does after its step.
+  template <Operand D, class T, class Op>
+  void reduce_row(D dst, Window<T> src, Range range, const Team& team, Op op);
+  // The members' parts of a window, read.
+  template <class T>
+  std::vector<const T*> gathered(Window<T> src, Range range, const Team& team);
+  // Reads this PE's operands of a verb whose lanes are cut by elements of `element` bytes, then
+  // calls compute(pointers...) unless one of them has no storage.
+  template <class C, sym::Memory... S>
+  void with_operands(Range range, std::uint32_t element, C compute, S... operands);
   bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
   bool other_range(const std::vector<Engine::Want>& wants, std::uint16_t tag, Wanted wanted);
   void check_slot(const Signals& signals, std::size_t slot) const;
+  // For waits of a team's next signals (`rows`) and for those of a counter's value.
+  void check_lanes(const Signals& signals, bool rows) const;
 
   Engine& engine_;
   Agent& agent_;
@@ -311,6 +352,7 @@ class FiberBlock {
 }  // namespace sym::fiber
 
 #include "backends/fiber/block_compute.hpp"
+#include "backends/fiber/block_reduce.hpp"
 
 namespace sym::fiber {
 static_assert(Block<FiberBlock>);

@@ -51,6 +51,7 @@ const char* to_string(Verb verb) {
                                           "put_packets",
                                           "receive_packets",
                                           "reduce_packets",
+                                          "store_packets",
                                           "read",
                                           "tally",
                                           "scan",
@@ -274,7 +275,7 @@ void Engine::wake(Agent& agent) {
 
 void Engine::access(const Bytes& bytes, bool write, bool atomic) {
   if (write) {
-    changed();
+    if (!atomic) changed();  // an atomic may write what was there, and its verb knows
     if (holds_words(bytes.space)) begin_write(bytes, atomic);
   }
   if (observer_ != nullptr && bytes.size != 0) observer_->access(*current_, bytes, write, atomic);

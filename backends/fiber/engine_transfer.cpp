@@ -189,6 +189,9 @@ void Engine::quiet_copies() {
 
 bool Engine::eligible(const Transfer& transfer) const {
   if (transfer.payload != nullptr) return false;
+  // The word stands for the flags of both buffers: one who waits for a message sees its own flag.
+  if (transfer.packet && transfer.word != nullptr)
+    return transfer.word->pending.front() == &transfer;
   if (!is_ordered(transfer)) return true;
   const auto& undelivered = transfer.issuer->to_pe.at(transfer.target()).undelivered;
   for (const auto& [epoch, count] : undelivered) {

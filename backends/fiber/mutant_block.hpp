@@ -104,6 +104,11 @@ class MutantBlock : public B {
   template <Operand S>
   void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,
                    Site site = Site::here()) {
+    put_packets(packets, slot, per_member(src, 0), range, team, site);
+  }
+  template <class S>
+  void put_packets(const Packets& packets, std::size_t slot, PerMember<S> src, Range range,
+                   const Team& team, Site site = Site::here()) {
     const Change change = at(Verb::put_packets, site);
     if (change == Change::drop) return;
     slot = row(change, packets.lanes, slot);
@@ -113,16 +118,26 @@ class MutantBlock : public B {
   template <Operand D, Operand S, class Op>
   bool reduce_packets(D dst, S own, Range range, const Packets& packets, std::size_t slot,
                       const Team& team, Op op, Site site = Site::here()) {
-    const Change change = at(Verb::reduce_packets, site);
-    if (change == Change::drop) return !B::failed();
-    slot = row(change, packets.lanes, slot);
-    const bool early = change == Change::previous && has_seen(packets.lanes, slot, team, site);
-    if (early) count_seen(packets.lanes, slot, team, ~std::uint64_t{0}, site);
-    const bool came = B::reduce_packets(
-        dst, own, range, change == Change::one_buffer ? packets.in_one_buffer() : packets, slot,
-        team, op, site);
-    if (early) count_seen(packets.lanes, slot, team, 1, site);
-    return came;
+    return receive({Verb::reduce_packets, site, packets, slot, team},
+                   [&](const Packets& from, std::size_t row) {
+                     return B::reduce_packets(dst, own, range, from, row, team, op, site);
+                   });
+  }
+  template <class D, Operand S>
+  bool receive_packets(PerMember<D> dst, S own, Range range, const Packets& packets,
+                       std::size_t slot, const Team& team, Site site = Site::here()) {
+    return receive({Verb::receive_packets, site, packets, slot, team},
+                   [&](const Packets& from, std::size_t row) {
+                     return B::receive_packets(dst, own, range, from, row, team, site);
+                   });
+  }
+  template <sym::Memory D, Operand S, class Op, class F, sym::Memory... More>
+  bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, F f, More... more) {
+    return receive({Verb::reduce_packets, at.site, packets, slot, team},
+                   [&](const Packets& from, std::size_t row) {
+                     return B::reduce_packets(dst, own, at, from, row, team, op, f, more...);
+                   });
   }
 
  private:
@@ -138,6 +153,27 @@ class MutantBlock : public B {
   static std::size_t row(Change change, const Signals& signals, std::size_t slot) {
     if (change == Change::other_slot) return (slot + 1) % signals.slots;
     return change == Change::first_slot ? 0 : slot;
+  }
+  // A call that takes messages: true_one(packets, slot) makes it.
+  struct Receipt {
+    Verb verb;
+    Site site;
+    const Packets& packets;
+    std::size_t slot;
+    const Team& team;
+  };
+  template <class F>
+  bool receive(const Receipt& call, F true_one) {
+    const Change change = at(call.verb, call.site);
+    if (change == Change::drop) return !B::failed();
+    const Signals& lanes = call.packets.lanes;
+    const std::size_t slot = row(change, lanes, call.slot);
+    const bool early = change == Change::previous && has_seen(lanes, slot, call.team, call.site);
+    if (early) count_seen(lanes, slot, call.team, ~std::uint64_t{0}, call.site);
+    const bool came =
+        true_one(change == Change::one_buffer ? call.packets.in_one_buffer() : call.packets, slot);
+    if (early) count_seen(lanes, slot, call.team, 1, call.site);
+    return came;
   }
   // seen += change (wrapping) for every member but this PE.
   void count_seen(const Signals& signals, std::size_t slot, const Team& team, std::uint64_t change,

@@ -118,6 +118,4 @@ void ThreadBlock::warps(std::size_t n, F piece, Site) {
   for (std::size_t i = 0; i < n && !failed(); ++i) piece(one, i);
 }
 
-static_assert(Block<ThreadBlock>);
-
 }  // namespace sym::thread

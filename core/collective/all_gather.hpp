@@ -6,6 +6,7 @@
 
 #include "core/collective/barrier.hpp"
 #include "core/collective/ring.hpp"
+#include "core/collective/rounds.hpp"
 
 namespace sym {
 
@@ -22,6 +23,22 @@ SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out
     block.put(place, in, mine, team.pe((team.rank() + hop) % team.size()));
   }
   barrier(block, group);  // every part has arrived
+}
+
+// Every PE sends its input to every peer in packets: one hop, no barrier, 2 (P-1) n elements each
+// way, half of them flags. In rounds of what the channel's inbox holds, which must not be nothing
+// (ChannelRequest::packet_bytes). `in` may be the rank's own place in `out`.
+template <Block B, Operand In, Operand Out>
+SYM_FN void all_gather_one_shot(B& block, const Group& group, In in, Out out, std::size_t n) {
+  const Packets& inbox = group.channel.inbox;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const auto rounds = rounds_of<typename In::value_type>(block, group, n);
+  for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
+    block.put_packets(inbox, slot, in, piece, group.team);
+    block.quiet();  // the piece of `in` has been sent: it may be written again, where it lies in
+                    // `out`
+    if (!block.receive_packets(per_member(out, n), in, piece, inbox, slot, group.team)) return;
+  }
 }
 
 // The same on a ring: each PE passes on what it received, P-1 steps, neighbours only.

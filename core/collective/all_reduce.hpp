@@ -7,6 +7,7 @@
 
 #include "core/collective/barrier.hpp"
 #include "core/collective/ring.hpp"
+#include "core/collective/rounds.hpp"
 
 namespace sym {
 
@@ -17,16 +18,10 @@ namespace sym {
 template <Block B, Operand In, Operand Out, class Op>
 SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, std::size_t n,
                                 Op op) {
-  using T = typename In::value_type;
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
-  const Range mine = rows_of<T>(block, n)(0);
-  // Without an inbox the whole part is one piece, which put_packets refuses.
-  const std::size_t room = inbox.capacity_bytes / sizeof(T);
-  const std::size_t most = room > 0 ? room : mine.count;
-  for (std::size_t done = 0; done < mine.count; done += most) {
-    const std::size_t left = mine.count - done;
-    const Range piece{mine.first + done, left < most ? left : most};
+  const auto rounds = rounds_of<typename In::value_type>(block, group, n);
+  for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
     block.put_packets(inbox, slot, in, piece, group.team);
     block.quiet();  // the piece of `in` has been sent: `out` may be the same memory
     if (!block.reduce_packets(out, in, piece, inbox, slot, group.team, op)) return;

@@ -7,6 +7,7 @@
 
 #include "core/collective/barrier.hpp"
 #include "core/collective/levels.hpp"
+#include "core/collective/rounds.hpp"
 #include "core/collective/share.hpp"
 
 namespace sym {
@@ -24,6 +25,23 @@ SYM_FN void all_to_all_direct(B& block, const Group& group, In in, Window<T> out
     block.put(out.at(self), in.at(static_cast<std::size_t>(rank) * n), part, team.pe(rank));
   }
   barrier(block, group);  // every row has arrived
+}
+
+// Every PE sends a row to every peer in packets: one hop, no barrier, 2 (P-1) n elements each way,
+// half of them flags. In rounds of what the channel's inbox holds, which must not be nothing
+// (ChannelRequest::packet_bytes).
+template <Block B, Operand In, Operand Out>
+SYM_FN void all_to_all_one_shot(B& block, const Group& group, In in, Out out, std::size_t n) {
+  const Packets& inbox = group.channel.inbox;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const auto rows = per_member(in, n);
+  const In own = rows.of(group.team.rank());
+  const auto rounds = rounds_of<typename In::value_type>(block, group, n);
+  for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
+    block.put_packets(inbox, slot, rows, piece, group.team);
+    if (!block.receive_packets(per_member(out, n), own, piece, inbox, slot, group.team)) return;
+  }
+  block.quiet();  // `in` has been sent
 }
 
 namespace detail {

@@ -5,6 +5,7 @@
 
 #include "core/collective/barrier.hpp"
 #include "core/collective/ring.hpp"
+#include "core/collective/rounds.hpp"
 
 namespace sym {
 
@@ -17,6 +18,25 @@ SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Ou
   if (!barrier(block, group)) return;  // inputs are ready
   block.reduce(out, own, rows_of<T>(block, n)(0), group.team, op);
   barrier(block, group);  // inputs have been read
+}
+
+// Every PE sends each peer its share in packets and reduces what comes: one hop, no barrier, 2
+// (P-1) n elements each way, half of them flags. In rounds of what the channel's inbox holds, which
+// must not be nothing (ChannelRequest::packet_bytes). Rank order, one rounding: the same bits as
+// direct. `out` may be the rank's own place in `in`.
+template <Block B, Operand In, Operand Out, class Op>
+SYM_FN void reduce_scatter_one_shot(B& block, const Group& group, In in, Out out, std::size_t n,
+                                    Op op) {
+  const Packets& inbox = group.channel.inbox;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const auto shares = per_member(in, n);
+  const In own = shares.of(group.team.rank());
+  const auto rounds = rounds_of<typename In::value_type>(block, group, n);
+  for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
+    block.put_packets(inbox, slot, shares, piece, group.team);
+    if (!block.reduce_packets(out, own, piece, inbox, slot, group.team, op)) return;
+  }
+  block.quiet();  // `in` has been sent
 }
 
 // Every PE puts each peer's share to a slot there, in `pieces` (at least 1, equal on all members),

@@ -52,6 +52,8 @@ struct ReduceScatterKernel {
   template <Block B>
   SYM_FN void operator()(B& block) const {
     block.enter(group.channel);
+    if constexpr (variant == Variant::one_shot)
+      reduce_scatter_one_shot(block, group, in, out, n, Op{});
     if constexpr (variant == Variant::direct) reduce_scatter_direct(block, group, in, out, n, Op{});
     if constexpr (variant == Variant::push)
       reduce_scatter_push(block, group, in, work, out, n, Op{}, pieces);
@@ -69,6 +71,7 @@ struct AllGatherKernel {
   template <Block B>
   SYM_FN void operator()(B& block) const {
     block.enter(group.channel);
+    if constexpr (variant == Variant::one_shot) all_gather_one_shot(block, group, in, out, n);
     if constexpr (variant == Variant::direct) all_gather_direct(block, group, in, out, n);
     if constexpr (variant == Variant::ring) all_gather_ring(block, group, in, out, n);
     block.leave(group.channel);

@@ -78,6 +78,14 @@ class CollectiveRun {
     return result_;
   }
 
+  // Of the inbox of a block: what the block sends, up to a limit, beyond which it goes in rounds.
+  std::size_t packet_bytes() const {
+    constexpr std::size_t most = std::size_t{1} << 16;
+    if (point_.variant != "one_shot") return 0;
+    const auto blocks = static_cast<std::size_t>(point_.blocks);
+    return std::min(most, shape_.n * sizeof(T) / blocks + 32);
+  }
+
   // What this PE comes with: one element less than it should where that is injected.
   std::size_t count() const {
     return shape_.n - (point_.shrink_pe == world_.pe() && shape_.n > 0 ? 1 : 0);

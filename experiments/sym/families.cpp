@@ -229,8 +229,8 @@ Family collective_family() {
 
 std::vector<std::string> family_options() {
   std::vector<std::string> all;
-  for (const Family& family :
-       {collective_family(), all_to_all_v_family(), moe_family(), gemm_family()}) {
+  for (const Family& family : {collective_family(), all_to_all_v_family(), moe_family(),
+                               gemm_family(), norm_family(), tile_family()}) {
     all.insert(all.end(), family.takes.begin(), family.takes.end());
   }
   return all;

@@ -31,6 +31,13 @@ struct GemmPoint {
   bool with_reference = false;  // time the product of one GPU as well
 };
 
+// What tile_reduce needs: a matrix, and the tiles that it is cut to; those at its edges are
+// smaller.
+struct TilePoint {
+  std::size_t rows = 0, cols = 0;
+  std::size_t tile_rows = 1, tile_cols = 1;
+};
+
 struct Point {
   std::string algorithm = "all_reduce";
   std::string variant = "auto";
@@ -59,6 +66,8 @@ struct Point {
   int shrink_pe = -1;                 // --inject count=PE: this PE comes with one element less
   MoePoint moe;
   GemmPoint gemm;
+  TilePoint tile;
+  bool residual = false;  // all_reduce_rms_norm: one is added, and gets the sum
 };
 
 // What only some families have to tell. 0: not measured.

@@ -22,6 +22,10 @@ template <World W, class T>
 PointResult run_moe(W& world, const Point& point);
 template <World W, class T>
 PointResult run_gemm(W& world, const Point& point);
+template <World W, class T>
+PointResult run_rms_norm(W& world, const Point& point);
+template <World W, class T>
+PointResult run_tile_reduce(W& world, const Point& point);
 
 }  // namespace sym::command
 
@@ -82,6 +86,21 @@ struct Gemms {
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_gemm<W, T>(world, point);
+  }
+};
+
+struct Norms {
+  using Types = std::tuple<bf16, f16, float>;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_rms_norm<W, T>(world, point);
+  }
+};
+struct Tiles {
+  using Types = std::tuple<bf16, f16, float, std::int32_t>;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_tile_reduce<W, T>(world, point);
   }
 };
 
@@ -159,7 +178,7 @@ Algorithm with_scale(Algorithm algorithm, const std::vector<std::string>& varian
 Algorithm all_to_all() {
   Algorithm algorithm =
       compiled<AtScale>("all_to_all", "out = of every PE's input the part for this rank");
-  algorithm.variants = {"direct", "two_hop"};
+  algorithm.variants = {"one_shot", "direct", "two_hop"};
   algorithm.has_op = false;
   algorithm.has_nccl = true;
   return with<Copies>(std::move(algorithm), {"copy_engine"});
@@ -193,12 +212,12 @@ Registry::Registry() {
       {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
        "hierarchical_tree"}));
   add(with_scale(with<Copies>(collective("all_gather", "out = the inputs of all PEs, by rank",
-                                         {"direct", "ring"}),
+                                         {"one_shot", "direct", "ring"}),
                               {"copy_engine"}),
                  {"hierarchical"}));
   add(with_scale(
       with<Copies>(collective("reduce_scatter", "out = this rank's share of op over all PEs",
-                              {"direct", "push", "ring"}),
+                              {"one_shot", "direct", "push", "ring"}),
                    {"staged"}),
       {"hierarchical"}));
   add(all_to_all());
@@ -207,6 +226,14 @@ Registry::Registry() {
                            all_to_all_v_family(), {"direct"}));
   add(of_family<Moe>("moe_dispatch_combine", "tokens to their experts, and back as weighted sums",
                      moe_family(), {"expert_major"}));
+  add(of_family<Norms>("all_reduce_rms_norm",
+                       "out = RMSNorm of (the sum over all PEs of in) + residual + bias",
+                       norm_family(), {"one_shot", "two_shot", "unfused"}));
+  Algorithm tiles =
+      of_family<Tiles>("tile_reduce", "tiles of a matrix, each reduced to a root of its own",
+                       tile_family(), {"direct"});
+  tiles.has_op = true;
+  add(std::move(tiles));
   Family products = gemm_family();
   products.schedules = gemm_schedules();
   add(of_family<Gemms>("gemm", "D = A B^T + beta C + bias, in tiles over all PEs", products,

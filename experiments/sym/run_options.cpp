@@ -13,6 +13,7 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "sim/disturbance.hpp"
 
 namespace sym::command {
 
@@ -123,11 +124,9 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
 
 // What --inject says of a simulated machine goes to the simulator; the rest is the program's.
 void understand_sim(RunOptions& o, const CLI::App& app) {
-  static const std::vector<std::string> names{"slow_gpu", "slow_nic", "slow_link", "background"};
   std::string rest;
   for (const std::string& part : comma_separated(o.inject)) {
-    const bool disturbs = contains(names, part.substr(0, part.find('=')));
-    std::string& to = disturbs ? o.sim.disturb : rest;
+    std::string& to = sim::is_disturbance(part) ? o.sim.disturb : rest;
     to += (to.empty() ? "" : ",") + part;
   }
   o.inject = rest;
@@ -194,6 +193,9 @@ void understand_families(RunOptions& o, const RawRun& raw) {
   o.alignment = static_cast<std::size_t>(raw.alignment);
   if (!raw.routing.empty()) o.routing = comma_separated(raw.routing);
   if (!raw.splits.empty()) o.splits = comma_separated(raw.splits);
+  if (!raw.rows.empty()) o.rows = parse_number("--rows", raw.rows);
+  if (!raw.cols.empty()) o.cols = parse_number("--cols", raw.cols);
+  if (!raw.tiles.empty()) o.tiles = comma_separated(raw.tiles);
   if (!raw.m.empty()) o.m = parse_number("--m", raw.m);
   if (!raw.n.empty()) o.n = parse_number("--n", raw.n);
   if (!raw.k.empty()) o.k = parse_number("--k", raw.k);

@@ -28,19 +28,11 @@ class PointRun : private CollectiveRun<W, T> {
   PointResult run() {
     const bool needs_work = (point_.algorithm == "reduce_scatter" && point_.variant != "direct") ||
                             point_.variant == "hierarchical";
-    return Base::run_with(needs_work ? shape_.in : 0, packet_bytes(),
+    return Base::run_with(needs_work ? shape_.in : 0, Base::packet_bytes(),
                           [this]<class Op>() { by_variant<Op>(); });
   }
 
  private:
-  // Of the inbox of a block: what the block sends, up to a limit, beyond which it goes in rounds.
-  std::size_t packet_bytes() const {
-    constexpr std::size_t most = std::size_t{1} << 16;
-    if (point_.variant != "one_shot") return 0;
-    const auto blocks = static_cast<std::size_t>(point_.blocks);
-    return std::min(most, shape_.n * sizeof(T) / blocks + 32);
-  }
-
   template <class Op>
   void by_variant() {
     const std::size_t n = count();
@@ -62,6 +54,9 @@ class PointRun : private CollectiveRun<W, T> {
         this->template verify_and_time<Op>(
             HierarchicalAllReduceKernel<T, Op>{group(), in_, work_, out_, n, point_.per_node});
     } else if (point_.algorithm == "reduce_scatter") {
+      if (variant == "one_shot")
+        this->template verify_and_time<Op>(
+            ReduceScatterKernel<Variant::one_shot, T, Op>{group(), in_, work_, out_, n});
       if (variant == "direct")
         this->template verify_and_time<Op>(
             ReduceScatterKernel<Variant::direct, T, Op>{group(), in_, work_, out_, n});
@@ -73,6 +68,9 @@ class PointRun : private CollectiveRun<W, T> {
             ReduceScatterKernel<Variant::ring, T, Op>{group(), in_, work_, out_, n});
     } else if constexpr (std::is_same_v<Op, Sum>) {  // no operator: one instance is enough
       if (point_.algorithm == "all_gather") {
+        if (variant == "one_shot")
+          this->template verify_and_time<Op>(
+              AllGatherKernel<Variant::one_shot, T>{group(), in_, out_, n});
         if (variant == "direct")
           this->template verify_and_time<Op>(
               AllGatherKernel<Variant::direct, T>{group(), in_, out_, n});

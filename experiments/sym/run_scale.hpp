@@ -15,7 +15,9 @@ inline Scale scale_of(const Point& point) {
   if (point.algorithm == "all_gather") return Scale::all_gather_hierarchical;
   if (point.algorithm == "reduce_scatter") return Scale::reduce_scatter_hierarchical;
   if (point.algorithm == "all_to_all")
-    return variant == "two_hop" ? Scale::all_to_all_two_hop : Scale::all_to_all_direct;
+    return variant == "two_hop"    ? Scale::all_to_all_two_hop
+           : variant == "one_shot" ? Scale::all_to_all_one_shot
+                                   : Scale::all_to_all_direct;
   if (variant == "ring_pipelined") return Scale::ring_pipelined;
   if (variant == "halving_doubling") return Scale::halving_doubling;
   if (variant == "double_tree") return Scale::double_tree;
@@ -38,7 +40,7 @@ class ScaleRun : private CollectiveRun<W, T> {
   PointResult run() {
     const std::size_t work =
         scale_work<T>(variant_, shape_.n, point_.pes, point_.per_node, point_.blocks);
-    return Base::run_with(work, 0, [this]<class Op>() { by_variant<Op>(); });
+    return Base::run_with(work, Base::packet_bytes(), [this]<class Op>() { by_variant<Op>(); });
   }
 
  private:
@@ -57,8 +59,8 @@ class ScaleRun : private CollectiveRun<W, T> {
               Scale::hierarchical_hd, Scale::hierarchical_tree,
               Scale::reduce_scatter_hierarchical>();
     if constexpr (std::is_same_v<Op, Sum>)  // no operator: one instance is enough
-      launch_if<Op, Scale::all_gather_hierarchical, Scale::all_to_all_direct,
-                Scale::all_to_all_two_hop>();
+      launch_if<Op, Scale::all_gather_hierarchical, Scale::all_to_all_one_shot,
+                Scale::all_to_all_direct, Scale::all_to_all_two_hop>();
   }
   template <class Op, Scale... variants>
   void launch_if() {

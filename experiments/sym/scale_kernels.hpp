@@ -23,6 +23,7 @@ enum class Scale {
   hierarchical_tree,
   all_gather_hierarchical,
   reduce_scatter_hierarchical,
+  all_to_all_one_shot,
   all_to_all_direct,
   all_to_all_two_hop
 };
@@ -58,6 +59,8 @@ struct ScaleKernel {
       all_gather_hierarchical(block, a.group, a.in, a.out, a.n, a.per_node);
     if constexpr (variant == Scale::reduce_scatter_hierarchical)
       reduce_scatter_hierarchical(block, a.group, a.in, a.work, a.out, a.n, Op{}, a.per_node);
+    if constexpr (variant == Scale::all_to_all_one_shot)
+      all_to_all_one_shot(block, a.group, a.in, a.out, a.n);
     if constexpr (variant == Scale::all_to_all_direct)
       all_to_all_direct(block, a.group, a.in, a.out, a.n);
     if constexpr (variant == Scale::all_to_all_two_hop)

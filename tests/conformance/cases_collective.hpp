@@ -75,11 +75,13 @@ class Collectives {
     all_reduce<Variant::one_shot_read, Op>(team, n, blocks);
     all_reduce<Variant::two_shot, Op>(team, n, blocks);
     all_reduce<Variant::ring, Op>(team, n, blocks);
+    reduce_scatter<Variant::one_shot, Op>(team, n, blocks);
     reduce_scatter<Variant::direct, Op>(team, n, blocks);
     reduce_scatter<Variant::push, Op>(team, n, blocks);
     reduce_scatter<Variant::ring, Op>(team, n, blocks);
   }
   void movements(const Team& team, std::size_t n, int blocks) {
+    all_gather<Variant::one_shot>(team, n, blocks);
     all_gather<Variant::direct>(team, n, blocks);
     all_gather<Variant::ring>(team, n, blocks);
     broadcast<Variant::direct>(team, n, blocks);

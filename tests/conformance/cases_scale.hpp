@@ -33,8 +33,7 @@ class ScaleCollectives : private Collectives<T, W> {
 
   template <Scale variant, class Op = Sum>
   void run(const Team& team, const ScaleShape& shape) {
-    const bool rows = variant == Scale::all_to_all_direct || variant == Scale::all_to_all_two_hop ||
-                      variant == Scale::reduce_scatter_hierarchical;
+    const bool rows = exchanges(variant) || variant == Scale::reduce_scatter_hierarchical;
     const std::size_t n = shape.n;
     if (!this->template begin<Op>(team, rows ? n * Base::ranks(team) : n)) return;
     poison_work();
@@ -82,11 +81,16 @@ class ScaleCollectives : private Collectives<T, W> {
   }
   void movements(const Team& team, const ScaleShape& shape) {
     run<Scale::all_gather_hierarchical>(team, shape);
+    run<Scale::all_to_all_one_shot>(team, shape);
     run<Scale::all_to_all_direct>(team, shape);
     run<Scale::all_to_all_two_hop>(team, shape);
   }
 
  private:
+  static constexpr bool exchanges(Scale variant) {
+    return variant == Scale::all_to_all_one_shot || variant == Scale::all_to_all_direct ||
+           variant == Scale::all_to_all_two_hop;
+  }
   void poison_work() { write_all(this->world_, room_, poison<T>(room_.count)); }
 
   // What this PE's output must be.
@@ -96,8 +100,7 @@ class ScaleCollectives : private Collectives<T, W> {
     const std::size_t mine = static_cast<std::size_t>(team.rank()) * n;
     if (variant == Scale::reduce_scatter_hierarchical)
       return combined<T>(this->iteration_, team, n, mine, Op{});
-    if (!gathers && variant != Scale::all_to_all_direct && variant != Scale::all_to_all_two_hop)
-      return combined<T>(this->iteration_, team, n, 0, Op{});
+    if (!gathers && !exchanges(variant)) return combined<T>(this->iteration_, team, n, 0, Op{});
     std::vector<T> all;
     for (int rank = 0; rank < team.size(); ++rank) {
       const Origin origin{this->iteration_, team.pe(rank), team.size()};

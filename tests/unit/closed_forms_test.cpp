@@ -2,12 +2,15 @@
 // say, for ports alone and for rails; and a faster machine is never slower.
 #include <gtest/gtest.h>
 
+#include "core/collective/all_gather.hpp"
 #include "core/collective/all_reduce.hpp"
 #include "core/collective/all_to_all.hpp"
 #include "core/collective/hierarchical_rails.hpp"
 #include "core/collective/hierarchical_shares.hpp"
+#include "core/collective/reduce_scatter.hpp"
 #include "core/collective/ring_pipelined.hpp"
 #include "models/machine.hpp"
+#include "models/packets.hpp"
 #include "sim/run.hpp"
 
 namespace sym {
@@ -20,6 +23,7 @@ constexpr int nodes = 4, per_node = 8;
 constexpr std::size_t elements = std::size_t{1} << 24;  // of all_reduce; of a PE's row elsewhere
 constexpr int pieces = 64;
 constexpr int blocks = 4;  // for two trees and two orders of children
+constexpr std::size_t packet_bytes = std::size_t{1} << 16;
 constexpr double port_gbps = 400, nic_gbps = 50;
 
 // Nothing takes time but ports and NICs.
@@ -47,7 +51,7 @@ double time_us(const models::Machine& machine, int pes, std::size_t size, const 
   const sim::SimReport report = sim::run_sim(options, [&](FiberWorld& world) {
     std::vector<Window<float>> windows;
     for (int i = 0; i < 3; ++i) windows.push_back(world.allocate<float>(size));
-    const Group group{world.channel({blocks}), world.team()};
+    const Group group{world.channel({blocks, packet_bytes}), world.team()};
     world.barrier();
     const double begin = world.mark_us();
     world.launch({.name = "closed", .blocks = blocks, .symmetric = false},
@@ -104,6 +108,22 @@ std::vector<Form> forms() {
        1.25},  // ports that serve two at a time are not always both busy: no schedule is imposed
       {"all_to_all", per_node, us(most * r, port_gbps), rows,
        [=](FiberBlock& b, const Group& g, Windows w) { all_to_all_direct(b, g, w[0], w[2], row); }},
+      {"all_reduce_one_shot", per_node, us(models::packet_wire * most * r, port_gbps), rows,
+       [=](FiberBlock& b, const Group& g, Windows w) {
+         all_reduce_one_shot(b, g, w[0], w[2], row, Sum{});
+       }},
+      {"all_gather_one_shot", per_node, us(models::packet_wire * most * r, port_gbps), rows,
+       [=](FiberBlock& b, const Group& g, Windows w) {
+         all_gather_one_shot(b, g, w[0], w[2], row);
+       }},
+      {"reduce_scatter_one_shot", per_node, us(models::packet_wire * most * r, port_gbps), rows,
+       [=](FiberBlock& b, const Group& g, Windows w) {
+         reduce_scatter_one_shot(b, g, w[0], w[2], row, Sum{});
+       }},
+      {"all_to_all_one_shot", per_node, us(models::packet_wire * most * r, port_gbps), rows,
+       [=](FiberBlock& b, const Group& g, Windows w) {
+         all_to_all_one_shot(b, g, w[0], w[2], row);
+       }},
       // Inside a node seven eighths of all bytes, then along the rail what is for other nodes.
       {"all_to_all_two_hop", nodes * per_node,
        us(most * nodes * r, port_gbps) + us(others * per_node * r, nic_gbps), rows,

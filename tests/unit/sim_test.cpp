@@ -135,8 +135,8 @@ TEST_P(SimTime, PacketsTakeAPassForEachSoManyBytes) {
     return times[0];
   };
   const auto n = static_cast<std::size_t>(machine().number("packet_pass_bytes"));
-  const double wire = 2 * static_cast<double>(n) / rate("sm_write_gbps");
-  const double memory = 4 * static_cast<double>(n) / rate("sm_local_gbps");
+  const double wire = models::packet_wire * static_cast<double>(n) / rate("sm_write_gbps");
+  const double memory = (models::packet_wire + 2) * static_cast<double>(n) / rate("sm_local_gbps");
   EXPECT_GT(us("packet_pass_us"), 0);
   EXPECT_NEAR(message_us(2 * n) - message_us(n), wire + memory + us("packet_pass_us"), 1e-6);
   EXPECT_NEAR(message_us(n + 16) - message_us(n), us("packet_pass_us"), 0.01);
@@ -158,10 +158,12 @@ TEST_P(SimTime, PassesOfLaterMessagesFillTheGapsOfTheLink) {
     };
     return times_us(GetParam(), blocks * part, blocks, kernel)[0];
   };
-  const double wire = 2 * static_cast<double>(part) * blocks / rate("port_gbps");
-  const double held_up = wire - 2 * static_cast<double>(part) / rate("sm_write_gbps");
+  const double sent = models::packet_wire * static_cast<double>(part);
+  const double wire = sent * blocks / rate("port_gbps");
+  const double held_up = wire - sent / rate("sm_write_gbps");
   EXPECT_GT(held_up, us("packet_pass_us"));  // so that nothing is left of it
-  const double memory = 4 * static_cast<double>(part) * blocks / rate("hbm_gbps");
+  const double memory =
+      (models::packet_wire + 2) * static_cast<double>(part) * blocks / rate("hbm_gbps");
   const double one = 2 * us("load_local_us") + wire + us("flag_us") + seen_us() + memory;
   const double first = messages_us(1);
   EXPECT_NEAR(first - start_us(), one + us("packet_pass_us"), 1e-3 * first);

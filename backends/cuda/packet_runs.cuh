@@ -1,0 +1,144 @@
+// What becomes of a lane's groups once their packets have come: visitors of
+// CudaBlock::take_batches. Each knows how many groups it takes at a time (`depth`), and how they
+// are loaded and stored.
+#pragma once
+
+#include <utility>
+
+#include "backends/cuda/packets.cuh"
+
+namespace sym::cuda {
+
+// This PE's own part of each message, loaded while the peers' are under way.
+template <class T, template <class> class Access, int depth>
+class OwnRun {
+ public:
+  __device__ __forceinline__ OwnRun(const T* from, Groups<T> groups)
+      : from_(from), groups_(groups) {}
+  __device__ __forceinline__ void load(const Batch& batch) {
+#pragma unroll
+    for (int k = 0; k < depth; ++k)
+      if (k < batch.groups()) words_[k] = Access<T>::load(from_, groups_, batch.group(k));
+  }
+  __device__ __forceinline__ void store(T* to, const Batch& batch, int k,
+                                        const ptx::Words4& words) const {
+    Access<T>::store(to, groups_, batch.group(k), words);
+  }
+  __device__ __forceinline__ const ptx::Words4& get(int k) const { return words_[k]; }
+
+ private:
+  const T* from_;
+  Groups<T> groups_;
+  ptx::Words4 words_[depth] = {};
+};
+
+// Reduces the members' groups in rank order, and rounds once.
+template <class T, class Op, class Own, int depth_>
+struct ReducedRun {
+  static constexpr int depth = depth_;
+  static constexpr int n = Shared<T>::elements;
+  using Pack = WidePack<T, n>;
+  Own own;
+  T* to;
+  int operands;
+  Op op;
+  Accumulator<T> total[depth][n] = {};
+
+  __device__ __forceinline__ void begin(const Batch& batch) { own.load(batch); }
+  __device__ __forceinline__ void take(const Batch&, int rank, bool mine,
+                                       const PacketRun<depth>& run) {
+#pragma unroll
+    for (int k = 0; k < depth; ++k) {
+      const ptx::Words4 words = mine ? own.get(k) : run.get(k);
+      Pack pack;
+#pragma unroll
+      for (int i = 0; i < Pack::words; ++i) pack.w[i] = words.w[i];
+      cuda::take(total[k], pack, rank == 0, op);
+    }
+  }
+  __device__ __forceinline__ void end(const Batch& batch) {
+#pragma unroll
+    for (int k = 0; k < depth; ++k) {
+      if (k >= batch.groups()) continue;
+#pragma unroll
+      for (int i = 0; i < n; ++i) total[k][i] = op.finish(total[k][i], operands);
+      const auto pack = Pack::of(total[k]);
+      own.store(to, batch, k, {{pack.w[0], pack.w[1], pack.w[2], pack.w[3]}});
+    }
+  }
+};
+
+// The same, and then f(total, others...), rounded once. `load_others.operator()<n, wide>(first)`
+// loads n elements of the others (ViewPacks): where a lane has one group, while its messages are
+// under way; of several the registers would not do.
+template <class Reduced, class To, class F, class Others, bool wide>
+struct MappedRun {
+  static constexpr int depth = Reduced::depth;
+  static constexpr int n = Reduced::n;
+  static constexpr bool early = wide && depth == 1;
+  using T = typename To::value_type;
+  using Loaded = decltype(std::declval<Others>().template operator()<n, wide>(std::size_t{0}));
+  Reduced reduced;
+  Groups<T> groups;
+  To to;
+  F f;
+  Others load_others;
+  Loaded others = {};
+
+  __device__ __forceinline__ static std::size_t first_of(const Batch& batch, int k) {
+    return std::size_t{batch.group(k)} * Groups<T>::whole;
+  }
+  __device__ __forceinline__ void begin(const Batch& batch) {
+    reduced.begin(batch);
+    if constexpr (early) {
+      if (batch.groups() > 0) others = load_others.template operator()<n, true>(first_of(batch, 0));
+    }
+  }
+  __device__ __forceinline__ void take(const Batch& batch, int rank, bool mine,
+                                       const PacketRun<depth>& run) {
+    reduced.take(batch, rank, mine, run);
+  }
+  __device__ __forceinline__ void end(const Batch& batch) {
+#pragma unroll
+    for (int k = 0; k < depth; ++k) {
+      if (k >= batch.groups()) continue;
+      const std::size_t first = first_of(batch, k);
+      if constexpr (wide && !early) others = load_others.template operator()<n, true>(first);
+      Accumulator<T> result[n];
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        const Accumulator<T> total = reduced.op.finish(reduced.total[k][i], reduced.operands);
+        if constexpr (wide) {
+          result[i] = static_cast<Accumulator<T>>(others.apply(f, i, total));
+        } else if (static_cast<unsigned>(i) < groups.size(batch.group(k))) {
+          const std::size_t at = first + static_cast<unsigned>(i);
+          const auto one = load_others.template operator()<1, false>(at);
+          to.store(at, narrow<T>(static_cast<Accumulator<T>>(one.apply(f, 0, total))));
+        }
+      }
+      if constexpr (wide) store_pack(to, first, WidePack<T, n>::of(result));
+    }
+  }
+};
+
+// Stores each member's groups in its place.
+template <class T, class Own, int depth_>
+struct StoredRun {
+  static constexpr int depth = depth_;
+  Own own;
+  T* to;
+  std::size_t stride;
+
+  __device__ __forceinline__ void begin(const Batch& batch) { own.load(batch); }
+  __device__ __forceinline__ void take(const Batch& batch, int rank, bool mine,
+                                       const PacketRun<depth>& run) {
+    T* const place = to + static_cast<std::size_t>(rank) * stride;
+#pragma unroll
+    for (int k = 0; k < depth; ++k) {
+      if (k < batch.groups()) own.store(place, batch, k, mine ? own.get(k) : run.get(k));
+    }
+  }
+  __device__ __forceinline__ void end(const Batch&) {}
+};
+
+}  // namespace sym::cuda
