@@ -132,8 +132,8 @@ class CudaBlock : private Access {
   __device__ void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op,
                          Site site = Site::here());
   template <Operand D, Operand S, class T, class Op>
-  __device__ void reduce_slots(D dst, S mine, const Slots<T>& slots, Range range, const Team& team,
-                               Op op, Site site = Site::here());
+  __device__ void reduce_slots(D dst, S mine, PerMember<Window<T>> slots, Range range,
+                               const Team& team, Op op, Site site = Site::here());
   template <Memory D, class F, Memory... S>
   __device__ void transform(D dst, RangeAt where, F f, S... src) {
     if (!admit("transform", where.site, where.range, context_.pe, dst, src...)) return;
