@@ -32,9 +32,10 @@ class Times {
     add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
   }
   void copy_engine() {
-    meetings(2);
+    meetings(1);
     add("start of copies", number("copy_engine_start_us"));
     copies(others_ * share());
+    add("flag", number("launch_us") + number("flag_us") + number("load_local_us"));
   }
 
   void reduce_scatter_direct() {

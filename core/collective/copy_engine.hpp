@@ -1,6 +1,7 @@
 // all_gather and all_to_all by the copy engine: no processor of a GPU moves a byte.
 //
-// Operations of queues (queues.hpp). No arithmetic: the same bits as every other variant's.
+// Operations of queues (queues.hpp); the group's posts have at least one slot. No arithmetic: the
+// same bits as every other variant's.
 #pragma once
 
 #include "core/collective/queues.hpp"
@@ -23,11 +24,16 @@ void scatter_copies(W& world, const QueueGroup& queues, Window<T> place, Part pa
   lines.fork();
   for (int hop = 1; hop < team.size(); ++hop) {
     const int rank = (team.rank() + hop) % team.size();
-    lines.of_turn(hop).put(row_of(place, 0, n), row_of(part(rank), 0, n), team.pe(rank));
+    auto& line = lines.of_turn(hop);
+    line.put(row_of(place, 0, n), row_of(part(rank), 0, n), team.pe(rank));
+    line.post(queues.posts, 0, team.pe(rank));
+  }
+  for (int hop = 1; hop < team.size(); ++hop) {
+    const int rank = (team.rank() - hop + team.size()) % team.size();
+    lines.main().take(queues.posts, 0, team.pe(rank));  // its part has arrived
   }
   lines.join();
   lines.join_own();
-  meet(world, queues);  // every part has arrived
 }
 
 }  // namespace detail

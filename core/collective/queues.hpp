@@ -17,7 +17,7 @@ namespace sym {
 // queues first, first + 1, ... of which `first` is the main one.
 struct QueueGroup {
   Group group;  // a channel of at least one block
-  Posts posts;  // a slot for each piece
+  Posts posts;  // a slot for each piece in which parts go, at least one
   int first = 0;
 };
 
