@@ -58,16 +58,22 @@ void shape_blocks(Point& point, const Planning& planning) {
   point.threads = static_cast<int>((lanes + 31) / 32 * 32);
 }
 
+// As the bare all-reduce: the rest of the work is the same in both.
+std::string chosen_norm(const Planning& planning, std::size_t bytes) {
+  const int blocks = static_cast<int>(planning.machine.number("default_blocks"));
+  const models::Job job{"all_reduce", planning.pes, static_cast<double>(bytes)};
+  const models::Choice choice =
+      models::choose(planning.machine, job, {{"one_shot", "two_shot"}, blocks, blocks});
+  return choice.variant == "one_shot" ? choice.variant : "two_shot";
+}
+
 std::vector<Point> norm_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   require_rows(options);
   std::vector<Point> points;
   for (const std::size_t rows : options.tokens) {
     const std::size_t bytes = rows * options.hidden * dtype_bytes(options.dtype);
-    const std::string plain = models::choose_variant(planning.machine, "all_reduce", planning.pes,
-                                                     static_cast<double>(bytes));
-    for (const std::string& variant :
-         planning.variants(plain == "one_shot" ? "one_shot" : "two_shot")) {
+    for (const std::string& variant : planning.variants(chosen_norm(planning, bytes))) {
       Point point = planning.point(variant, bytes);
       point.moe.tokens = rows;
       point.moe.hidden = options.hidden;
