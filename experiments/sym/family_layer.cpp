@@ -58,13 +58,14 @@ void shape_blocks(Point& point, const Planning& planning) {
   point.threads = static_cast<int>((lanes + 31) / 32 * 32);
 }
 
-// As the bare all-reduce: the rest of the work is the same in both.
-std::string chosen_norm(const Planning& planning, std::size_t bytes) {
-  const int blocks = static_cast<int>(planning.machine.number("default_blocks"));
+// What `auto` means: as the all-reduce alone, of the two ways that are fused.
+std::string variant_of_sum(const Planning& planning, std::size_t bytes) {
+  models::Menu menu;
+  menu.variants = {"one_shot", "two_shot"};
+  menu.most_blocks = menu.packet_blocks = most_blocks(planning, 1);
   const models::Job job{"all_reduce", planning.pes, static_cast<double>(bytes)};
-  const models::Choice choice =
-      models::choose(planning.machine, job, {{"one_shot", "two_shot"}, blocks, blocks});
-  return choice.variant == "one_shot" ? choice.variant : "two_shot";
+  const std::string chosen = models::choose(planning.machine, job, menu).variant;
+  return chosen == "one_shot" ? chosen : "two_shot";
 }
 
 std::vector<Point> norm_points(const Planning& planning) {
@@ -73,7 +74,7 @@ std::vector<Point> norm_points(const Planning& planning) {
   std::vector<Point> points;
   for (const std::size_t rows : options.tokens) {
     const std::size_t bytes = rows * options.hidden * dtype_bytes(options.dtype);
-    for (const std::string& variant : planning.variants(chosen_norm(planning, bytes))) {
+    for (const std::string& variant : planning.variants(variant_of_sum(planning, bytes))) {
       Point point = planning.point(variant, bytes);
       point.moe.tokens = rows;
       point.moe.hidden = options.hidden;
