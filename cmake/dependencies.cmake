@@ -59,7 +59,7 @@ sym_wanted(FIBER Boost.Context "${Boost_CONTEXT_FOUND}" "${Boost_VERSION_STRING}
 if(SYM_HAVE_FIBER AND NOT SYM_SANITIZE)
   find_package(mimalloc 2 QUIET CONFIG)
   sym_report(mimalloc "${mimalloc_FOUND}" "${mimalloc_VERSION}"
-             "check of many blocks takes half as long again (package libmimalloc-dev)")
+             "check of many blocks takes longer (package libmimalloc-dev)")
 endif()
 
 # --- SimGrid: one of the simulator's two network engines -------------------------------------------

@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include "core/function.hpp"
+#include "core/matrix.hpp"
 #include "core/ops.hpp"
 #include "core/range.hpp"
 #include "core/signals.hpp"
@@ -78,7 +79,9 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
                          int pe, Signals signals, std::size_t slot, Team team, Channel channel,
                          Window<std::uint64_t> counter, Packets packets, detail::AnyFunction f,
                          Window<std::int32_t> keys, Window<std::uint32_t> numbers,
-                         Scratch<std::uint32_t> counts, detail::AnyTerm term, detail::AnyPiece piece) {
+                         Scratch<std::uint32_t> counts, Scratch<float> scratch, Matrix<float> tile,
+                         detail::AnyTerm term, detail::AnyPiece piece,
+                         PerMember<Window<float>> slots) {
   // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
   { block.pe() } -> std::convertible_to<int>;
   { block.n_pes() } -> std::convertible_to<int>;
@@ -124,6 +127,17 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // Accumulates in Accumulator<T>, rounds once. Blocking: on return the sources have been read.
   block.reduce(dst, src, range, team, Sum{});
   block.reduce(local, src, range, team, Sum{});
+  // The same, and then an element function on this PE before the one rounding: dst[range] = f(total,
+  // more[range]...), the total in Accumulator<T> and finished. `more` is this PE's; dst may be one of it.
+  block.reduce(scratch, src, range, team, Sum{}, f, local);
+  // The same for a tile, as reduce for each of its rows: dst and src are of equal shape, each with its
+  // own distance between rows; what lies between the rows is not touched. Begins and ends with a sync.
+  block.reduce(tile, tile, team, Sum{});
+  // dst[range] = op over the team's members, in rank order, of own[range] for this PE and of
+  // slots.of(rank)[range], on this PE, for each other. Accumulates and rounds as reduce. The slot of
+  // this PE's own rank is not read.
+  block.reduce_slots(dst, src, slots, range, team, Sum{});
+  block.reduce_slots(local, local, slots, range, team, Sum{});
   // dst[range] = f(src[range], ...), element by element, on this PE. f is pure and never indexes; it
   // gets and gives f32 for narrow floats. dst may be one of the sources.
   block.transform(dst, range, f, src);
@@ -145,6 +159,8 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // False if a message did not come. Acquires the messages only. Ends with a sync.
   { block.reduce_packets(dst, src, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
   { block.reduce_packets(local, local, range, packets, slot, team, Sum{}) } -> std::convertible_to<bool>;
+  // The same with an element function behind it, as reduce has.
+  { block.reduce_packets(scratch, src, range, packets, slot, team, Sum{}, f, local) } -> std::convertible_to<bool>;
   // dst.of(r)[range] = own[range] for this PE, and for each other member of rank r its next message,
   // which must be of the same range. False if a message did not come. Acquires the messages only. Ends
   // with a sync.
@@ -229,6 +245,12 @@ struct BlockArchetype {
   SYM_FN void sync() {}
   template <Operand D, class T, class Op>
   SYM_FN void reduce(D, Window<T>, Range, const Team&, Op) {}
+  template <Memory D, class T, class Op, class F, Memory... S>
+  SYM_FN void reduce(D, Window<T>, RangeAt, const Team&, Op, F, S...) {}
+  template <class T, class Op>
+  SYM_FN void reduce(Matrix<T>, Matrix<T>, const Team&, Op, Site = {}) {}
+  template <Operand D, Operand S, class T, class Op>
+  SYM_FN void reduce_slots(D, S, PerMember<Window<T>>, Range, const Team&, Op) {}
   template <Memory D, class F, Memory... S>
   SYM_FN void transform(D, RangeAt, F, S...) {}
   template <Memory S>
@@ -273,6 +295,11 @@ struct BlockArchetype {
   }
   template <Operand D, Operand S, class Op>
   SYM_FN bool reduce_packets(D, S, Range, const Packets&, std::size_t, const Team&, Op) {
+    return true;
+  }
+  template <Memory D, Operand S, class Op, class F, Memory... More>
+  SYM_FN bool reduce_packets(D, S, RangeAt, const Packets&, std::size_t, const Team&, Op, F,
+                             More...) {
     return true;
   }
   template <class T>

@@ -1,88 +1,43 @@
-// Which variant of a collective to use, from the machine's numbers and closed forms of each
-// variant: the least time of (latency + bytes over the port). No size is a constant here.
+// Which variant of a collective to use, and with how many blocks, from the machine's numbers. No
+// size and no number of PEs is a constant here.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <string>
+#include <vector>
 
 #include "models/machine.hpp"
+#include "models/times.hpp"
 
 namespace sym::models {
 
-// A barrier among PEs of one node: an epoch, a release, a flag, and the poll that sees it.
-inline double barrier_us(const Machine& machine) {
-  return 2 * machine.number("load_local_us") + machine.number("release_us") +
-         machine.number("flag_us");
-}
+struct Choice {
+  std::string variant;
+  int blocks = 0;                    // 0: the machine's default
+  std::vector<Estimate> candidates;  // the fastest first; empty where a rule has chosen
+  std::string why;                   // one sentence
+};
 
-// Per byte that a kernel of default_blocks reads or writes in this GPU's own memory.
-inline double local_pass_us(const Machine& machine) {
-  return 1e-3 / std::min(machine.number("sm_local_gbps") * machine.number("default_blocks"),
-                         machine.number("hbm_gbps"));
-}
+// What may be chosen from: names of variants, those that estimate() does not know being passed
+// over; and the most blocks that a launch may have.
+struct Menu {
+  std::vector<std::string> variants;
+  int most_blocks = 1;
+  int packet_blocks = 1;  // of one_shot, whose messages follow its blocks and lanes
+};
 
-// What the lanes of default_blocks take for their passes over a message, beside its bytes.
-inline double packet_passes_us(const Machine& machine, double bytes) {
-  const double pass_bytes = machine.number_or("packet_pass_bytes", 0);
-  if (pass_bytes <= 0) return 0;
-  return std::ceil(bytes / machine.number("default_blocks") / pass_bytes) *
-         machine.number_or("packet_pass_us", 0);
-}
+// The variant that `auto` means. Inside a node the one with the least estimate. Across nodes one
+// whose traffic between nodes does not grow with their number: in two levels where PEs fill the
+// nodes, else the ring; on the rails halving and doubling sends what the ring sends, in fewer
+// steps, where the nodes are a power of two.
+Choice choose(const Machine& machine, const Job& job, const Menu& menu);
 
-// Time of an all-reduce of `bytes` on `pes` PEs of one node, without contention (Thakur et al.,
-// 2005, in the alpha-beta form with this machine's constants).
-inline double all_reduce_us(const Machine& machine, const std::string& variant, int pes,
-                            double bytes) {
-  const double per_byte_us = 1e-3 / machine.number("port_gbps");
-  const double read_us = 1e-3 / machine.number_or("port_read_gbps", machine.number("port_gbps"));
-  const double others = pes - 1;
-  if (variant == "one_shot") {  // packets: flags double the bytes, and nobody waits for a barrier
-    const double local_us = 1e-3 / machine.number("hbm_gbps");
-    return 3 * machine.number("load_local_us") + machine.number("flag_us") +
-           packet_passes_us(machine, bytes) + 2 * others * bytes * per_byte_us +
-           2 * pes * bytes * local_us;
-  }
-  if (variant == "one_shot_read") {
-    return 2 * barrier_us(machine) + machine.number("load_remote_us") + others * bytes * read_us;
-  }
-  const double share = others / pes * bytes;
-  if (variant == "two_shot") {
-    return 2 * barrier_us(machine) + machine.number("load_remote_us") +
-           machine.number("release_us") + share * (read_us + per_byte_us);
-  }
-  return 2 * barrier_us(machine) +
-         2 * others * (2 * machine.number("release_us") + machine.number("flag_us")) +
-         2 * share * per_byte_us + 3 * share * local_pass_us(machine);
-}
+// The number of blocks up to menu.most_blocks with which the variant takes least: more move bytes
+// faster, and each has flags of its own. Powers of two, and `most`; of equally good ones the
+// fewest.
+Estimate best_blocks(const Machine& machine, const Job& job, const std::string& variant,
+                     const Menu& menu);
 
-// The variant that `auto` means. Across nodes it is one whose traffic between nodes does not grow
-// with their number: in two levels where PEs fill the nodes, else the ring. On the rails halving
-// and doubling sends what the ring sends, in fewer steps, where the nodes are a power of two.
-inline std::string choose_variant(const Machine& machine, const std::string& algorithm, int pes,
-                                  double bytes) {
-  const bool one_node = pes <= machine.gpus_per_node;
-  if (algorithm == "all_reduce") {
-    const int nodes = pes / machine.gpus_per_node;
-    if (!one_node && pes % machine.gpus_per_node != 0) return "ring";
-    if (!one_node) return (nodes & (nodes - 1)) == 0 ? "hierarchical_hd" : "hierarchical";
-    std::string best = "one_shot";
-    for (const std::string variant : {"one_shot_read", "two_shot", "ring"}) {
-      if (all_reduce_us(machine, variant, pes, bytes) < all_reduce_us(machine, best, pes, bytes))
-        best = variant;
-    }
-    return best;
-  }
-  if (algorithm == "broadcast") {
-    // The root's port carries P-1 messages, or one and then everybody's carries one more.
-    const double per_byte_us = 1e-3 / machine.number("port_gbps");
-    const double direct = (pes - 1) * bytes * per_byte_us;
-    const double two_shot = barrier_us(machine) + 2.0 * (pes - 1) / pes * bytes * per_byte_us;
-    return two_shot < direct ? "two_shot" : "direct";
-  }
-  const bool in_levels = !one_node && pes % machine.gpus_per_node == 0;
-  if (algorithm == "all_to_all") return in_levels ? "two_hop" : "direct";
-  return one_node ? "direct" : in_levels ? "hierarchical" : "ring";
-}
+// "a 3.1 + b at 390 GB/s 344.2": what an estimate is the sum of, in microseconds.
+std::string terms_text(const Estimate& estimate);
 
 }  // namespace sym::models

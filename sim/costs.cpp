@@ -19,12 +19,14 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   launch_s = seconds("launch_us") * slow;
   ramp_s = machine.number_or("ramp_us", 0) * 1e-6 * slow;
   flag_s = seconds("flag_us");
+  flag_turn_s = machine.number_or("flag_turn_us", 0) * 1e-6;
   release_s = seconds("release_us") * slow;
   load_local_s = seconds("load_local_us") * slow;
   load_remote_s = seconds("load_remote_us");
   sync_s = seconds("sync_us") * slow;
   sm_write = rate("sm_write_gbps") / slow;
   sm_read = rate("sm_read_gbps") / slow;
+  sm_reduce = machine.number_or("sm_reduce_gbps", machine.number("sm_read_gbps")) * 1e9 / slow;
   sm_local = rate("sm_local_gbps") / slow;
   hbm = rate("hbm_gbps") / slow;
   port_read = machine.number_or("port_read_gbps", machine.number("port_gbps")) * 1e9;
@@ -39,6 +41,12 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
     nic_post_s = seconds("nic_post_us") * slow;
     nic_window = std::max(1, static_cast<int>(machine.number("nic_window")));
   }
+}
+
+// From a signal to the poll that sees it. The flags of a launch's blocks go in turn.
+double TimePolicy::flag_s(const Agent& agent) const {
+  const double blocks = agent.queue >= 0 ? 1 : agent.blocks * agent.weight;
+  return costs(agent).flag_s + (blocks - 1) * costs(agent).flag_turn_s;
 }
 
 // What a block reads and writes of its own memory, which the blocks of its launch share.
@@ -103,11 +111,13 @@ double TimePolicy::cost_s(Agent& agent) {
       // The peers' messages with their flags, this PE's part, and the result: one, or one for each.
       const int members = agent.step.team->size();
       const int stored = verb == Verb::reduce_packets ? 1 : members;
-      const double parts = Costs::packet_wire * (members - 1) + 1 + stored;
+      const double parts =
+          Costs::packet_wire * (members - 1) + 1 + stored + agent.step.operands - 1;
       return static_cast<double>(agent.step.bytes) * parts / local_rate(agent) +
              packet_passes_s(agent);
     }
     case Verb::transform:
+    case Verb::reduce_slots:
       return agent.step.bytes == 0 ? 0 : local_s(agent, agent.step.operands + 1);
     case Verb::sum:
     case Verb::max:
@@ -161,6 +171,7 @@ Why TimePolicy::why(const Agent& agent) {
       return Why::launch;
     case Verb::reduce_packets:
     case Verb::store_packets:
+    case Verb::reduce_slots:
     case Verb::transform:
     case Verb::sum:
     case Verb::max:

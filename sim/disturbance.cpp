@@ -11,11 +11,6 @@
 namespace sym::sim {
 namespace {
 
-const std::vector<std::string>& names() {
-  static const std::vector<std::string> all = {"slow_gpu", "slow_nic", "slow_link", "background"};
-  return all;
-}
-
 [[noreturn]] void refuse(const std::string& text) {
   throw UsageError("'" + text +
                    "' is no disturbance; slow_gpu=PE:FACTOR, slow_nic=PE:FACTOR, "
@@ -73,11 +68,6 @@ void add(Disturbance& all, const std::string& text) {
 
 void add_disturbances(Disturbance& all, const std::string& text) {
   for (const std::string& part : parts_of(text)) add(all, part);
-}
-
-bool is_disturbance(const std::string& text) {
-  const std::string name = text.substr(0, text.find('='));
-  return std::find(names().begin(), names().end(), name) != names().end();
 }
 
 void require_pes(const Disturbance& all, int pes) {

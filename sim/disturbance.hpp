@@ -26,16 +26,18 @@ struct Disturbance {
   // Each delay that is no flow is multiplied by exp(sigma z), z standard normal: a median of 1.
   double jitter_sigma = 0;
   std::uint64_t seed = 1;
-
-  bool changes_links() const { return !slow_nics.empty() || !slow_links.empty(); }
 };
 
 // "slow_gpu=3:2,slow_nic=0:4,slow_link=0-8:10,background=1-9:20": adds what it says. Throws
 // UsageError with what would be accepted. PEs are checked by require_pes, once it is known how many
 // there are.
 void add_disturbances(Disturbance& all, const std::string& text);
-// Whether `text` begins as one of these: other words are other faults.
-bool is_disturbance(const std::string& text);
+// Whether `text` begins as one of these: other words are other faults. Here, because programs
+// without a simulator ask too, and say so.
+inline bool is_disturbance(const std::string& text) {
+  const std::string name = text.substr(0, text.find('='));
+  return name == "slow_gpu" || name == "slow_nic" || name == "slow_link" || name == "background";
+}
 void require_pes(const Disturbance& all, int pes);
 
 // "lognormal:0.2": the sigma. Throws UsageError.

@@ -135,10 +135,9 @@ void TimePolicy::deliver(Engine& engine, Transfer& transfer) {
     const int target = follower->target();
     const bool local = target == issuer.pe;
     const bool with_payload = follower->packet || (!local && platform_.by_nic(issuer.pe, target));
-    const double flag_s = with_payload ? 0
-                          : local      ? costs(issuer).flag_s
-                                  : costs(issuer).flag_s + platform_.latency_s(issuer.pe, target);
-    at(now_s_ + flag_s, What::deliver, &issuer, follower, Why::latency);
+    const double latency_s = local || with_payload ? 0 : platform_.latency_s(issuer.pe, target);
+    const double there_s = with_payload ? 0 : flag_s(issuer) + latency_s;
+    at(now_s_ + there_s, What::deliver, &issuer, follower, Why::latency);
   }
   if (mine.held.empty()) return;
   for (Transfer* held : std::exchange(mine.held, {}))

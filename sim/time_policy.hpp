@@ -10,7 +10,8 @@
 //               nic_post_us, then the flow, then nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
-//               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given)
+//               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given),
+//               and flag_turn_us for each other block of the launch: all send theirs at once
 //   put_signal  both: the flag leaves when its payload is there
 //   put_packets 2 load_local_us (its epoch, then the source), then as put with 4/3 of the bytes;
 //               there flag_us later
@@ -18,13 +19,15 @@
 //               packet_pass_us for each pass of packet_pass_bytes. From a launch's second message
 //               on less what others kept the link from this block's: real blocks are not in step
 //   receive_packets  the same, with what each message brought written
-//   reduce      load_remote_us, flows from all peers at once (at most sm_read a block and port_read
+//   reduce      load_remote_us, flows from all peers at once (at most sm_reduce a block and
+//   port_read
 //               in all), beside the local reads and writes (sm_local)
 //   weighted_sum     the same, one flow for each PE that terms lie on
 //   warps       sync_us at each end. What its pieces put to one PE is one flow, and through a NIC
 //               nic_post_us for each put; what they fetch of one PE is one flow. Flows of one warps
 //               have parts of the block's rate that follow their bytes
-//   transform, sum, max, scan, tally   load_local_us and bytes read and written / sm_local; sync_us
+//   transform, reduce_slots, sum, max, scan, tally   load_local_us and bytes read and written /
+//   sm_local; sync_us
 //               for each sync in it
 //   read        load_local_us
 //   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it
@@ -152,6 +155,7 @@ class TimePolicy : public fiber::Policy {
   void begin(fiber::Agent& agent);
   double cost_s(fiber::Agent& agent);
   double operation_s(const fiber::Agent& agent) const;
+  double flag_s(const fiber::Agent& agent) const;
   double local_rate(const fiber::Agent& agent) const;
   double local_s(const fiber::Agent& agent, int passes) const;
   double packet_passes_s(const fiber::Agent& agent);

@@ -42,6 +42,8 @@ TimePolicy::Fetches TimePolicy::fetches_of(const Agent& agent) {
 void TimePolicy::fetch(Agent& agent) {
   AgentState& mine = state(agent);
   auto local_bytes = static_cast<double>(agent.step.bytes);  // of the result
+  if (agent.step.verb == Verb::reduce)
+    local_bytes *= agent.step.operands;  // and what is read for it
   int remote = 0;
   for (const auto& [pe, bytes] : fetches_of(agent)) {
     if (pe == agent.pe) local_bytes += static_cast<double>(bytes);
@@ -68,8 +70,9 @@ void TimePolicy::start_fetches(Agent& agent) {
   // The launch's blocks share what the port reads; each has its own limit beside that. A gemm has
   // all SMs.
   const double share = costs(agent).port_read / agent.blocks;
-  const double rate =
-      agent.queue >= 0 ? share : std::min(costs(agent).sm_read * agent.weight, share);
+  const bool reduces = agent.step.verb == Verb::reduce;
+  const double of_a_block = reduces ? costs(agent).sm_reduce : costs(agent).sm_read;
+  const double rate = agent.queue >= 0 ? share : std::min(of_a_block * agent.weight, share);
   const Fetches all = fetches_of(agent);
   double sum = 0;
   for (const auto& [pe, bytes] : all) sum += pe == agent.pe ? 0 : static_cast<double>(bytes);
@@ -106,7 +109,7 @@ void TimePolicy::issue_signal(Agent& agent, Transfer& transfer) {
       agent.step.verb == Verb::put_signal ? costs(agent).release_s : 0;  // empty payload
   const bool local = target == agent.pe;
   const bool nic = !local && platform_.by_nic(agent.pe, target);
-  const double there_s = (nic ? costs(agent).nic_flag_s : costs(agent).flag_s) +
+  const double there_s = (nic ? costs(agent).nic_flag_s : flag_s(agent)) +
                          (local ? 0 : platform_.latency_s(agent.pe, target));
   at(now_s_ + release_s + there_s, What::deliver, &agent, &transfer, Why::latency);
 }

@@ -45,7 +45,7 @@ failed=0
 sweep worst worst 1 4096 '*OnCheck*' || failed=1
 sweep random random "$seeds" 4 "*OnCheck*-$large" || failed=1
 sweep pct pct "$seeds" 4 "*OnCheck*-$large" || failed=1
-for algorithm in all_reduce all_gather reduce_scatter broadcast all_to_all all_to_all_v moe_dispatch_combine gemm; do
+for algorithm in all_reduce all_gather reduce_scatter broadcast all_to_all all_to_all_v moe_dispatch_combine all_reduce_rms_norm tile_reduce gemm; do
   least=95
   [ "$algorithm" = gemm ] && least=94  # two of its 36 waits survive: experiments/mutation/README.md says why
   "$sym" mutate "$algorithm" --min-score "$least" --proof-seconds 10 >"$scratch/mutants" || { failed=1; cat "$scratch/mutants"; }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/check/race_notes.hpp"
+
 namespace sym::check {
 
 using fiber::Agent;
@@ -51,11 +53,6 @@ struct WordNodes : fiber::Note {
 };
 
 bool is_block(const Agent& agent) { return agent.block >= 0 && agent.queue < 0; }
-
-bool lane_by_lane(const Access& a, const Access& b) {
-  return a.bytes.begin == b.bytes.begin && a.bytes.size == b.bytes.size &&
-         a.bytes.element == b.bytes.element && a.piece == b.piece;
-}
 
 // Which signals a wait for `value` has counted.
 std::vector<int> counted(const WordNodes& word, std::uint64_t value, int shift) {

@@ -6,11 +6,9 @@
 // it says explains a proof, and is none.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "backends/check/mutant.hpp"

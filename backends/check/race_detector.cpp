@@ -26,6 +26,12 @@ struct TransferNote : fiber::Note {
   AccessRef read, write;
 };
 
+// Whether a fence puts the delivery of `later` behind that of `earlier`, of the same issuer. That
+// says nothing of the source of `later`, which may be read before.
+bool delivered_before(const Access& earlier, const Access& later, std::uint64_t fenced) {
+  return earlier.to_pe == later.to_pe && earlier.to_pe >= 0 && earlier.pe_order <= fenced;
+}
+
 }  // namespace
 
 bool known(const Access& x, const Clock& clock) {
@@ -39,12 +45,6 @@ bool known(const Access& x, const Clock& clock) {
 bool lane_by_lane(const Access& a, const Access& b) {
   return a.bytes.begin == b.bytes.begin && a.bytes.size == b.bytes.size &&
          a.bytes.element == b.bytes.element && a.piece == b.piece;
-}
-
-// Whether a fence puts the delivery of `later` behind that of `earlier`, of the same issuer. That
-// says nothing of the source of `later`, which may be read before.
-bool delivered_before(const Access& earlier, const Access& later, std::uint64_t fenced) {
-  return earlier.to_pe == later.to_pe && earlier.to_pe >= 0 && earlier.pe_order <= fenced;
 }
 
 Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write) {
@@ -181,12 +181,7 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
   note->by = &agent;
   note->launch_name = agent.launch_name;
   transfer.note = note;
-  if (transfer.word->note == nullptr) {
-    auto made = std::make_unique<Counted>(transfer.word->value());
-    counted_.push_back(made.get());
-    transfer.word->note = std::move(made);
-  }
-  Counted& counted = static_cast<Counted&>(*transfer.word->note);
+  Counted& counted = counted_of(*transfer.word, transfer.word->value());
   if (transfer.step.verb == fiber::Verb::post) check_post(agent, transfer, counted);
   look_again_ |= counted.issued(note, foresight_);
 }

@@ -60,6 +60,8 @@ class RaceDetector : public fiber::Observer {
                   const Counted& counted);
   void check_written(const fiber::Agent& agent, const Access& access);
   bool is_data(int space) const;
+  // Made when it is asked for first, when the word has `value`.
+  Counted& counted_of(fiber::Word& word, std::uint64_t value);
   void touch_words(const Access& access, const Toucher& touch);
   static Toucher toucher_of(const fiber::Agent& agent);
   static Toucher toucher_of(const fiber::Transfer& transfer, bool write);

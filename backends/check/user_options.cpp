@@ -1,10 +1,9 @@
 #include "backends/check/user_options.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <sstream>
 
 #include "core/error.hpp"
@@ -41,7 +40,9 @@ constexpr std::uint64_t many = std::uint64_t{1} << 62;
 std::uint64_t steps(const std::string& name, const std::string& text) {
   const std::string units = "KMG";
   const std::size_t unit =
-      text.empty() ? std::string::npos : units.find(static_cast<char>(std::toupper(text.back())));
+      text.empty()
+          ? std::string::npos
+          : units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
   if (unit == std::string::npos) return number(name, text, std::uint64_t{0}, many);
   const auto shift = static_cast<unsigned>(10 * (unit + 1));
   return number(name, text.substr(0, text.size() - 1), std::uint64_t{0}, many >> shift) << shift;
@@ -117,7 +118,7 @@ std::vector<Argument> arguments_of_runs() {
        "of pct: bugs that need D decisions (2)",
        true,
        {"pct"},
-       [](O& o, const S& v) { o.check.pct_depth = number("--depth", v, 1, 1000); }},
+       [](O& o, const S& v) { o.check.pct_depth = number("--depth", v, 1, most_depth); }},
       {"--bound",
        "N",
        "of exhaustive: preemptions at most (no bound)",

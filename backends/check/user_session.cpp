@@ -8,16 +8,15 @@
 #include "backends/report/build.hpp"
 #include "backends/report/covered.hpp"
 #include "backends/report/replay_file.hpp"
+#include "backends/report/wording.hpp"
 
 namespace sym::check {
 
 namespace {
 
-report::Identity identity() { return report::source_id() + ", program " + program_id(); }
+using report::number_of;
 
-std::string number_of(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
+report::Identity identity() { return report::source_id() + ", program " + program_id(); }
 
 // On GitHub: the line that marks the place in the change under review. The file is named as the
 // compiler was given it; sym_add_checked_kernel sees to it that this is from the project's folder.
@@ -112,16 +111,8 @@ class Session {
           options.pct_depth, 1 - tally.missed);
     }
     if (exhaustive) {
-      const std::string bound =
-          options.bound < 0
-              ? "no bound on preemptions"
-              : "at most " + number_of(static_cast<std::uint64_t>(options.bound), "preemption") +
-                    " in each";
-      std::printf("%-10s %s, %s\n", "", bound.c_str(),
-                  !tally.unfinished.empty() ? "INCOMPLETE"
-                  : tally.within_bound      ? "incomplete: the bound left some out"
-                                            : "complete: every other order does the same as one "
-                                              "of them");
+      std::printf("%-10s %s, %s\n", "", report::search_extent(options.bound).c_str(),
+                  report::search_end(!tally.unfinished.empty(), tally.within_bound).c_str());
     }
     if (!tally.unfinished.empty()) std::printf("%-10s %s\n", "", tally.unfinished.c_str());
   }

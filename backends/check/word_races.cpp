@@ -22,46 +22,38 @@ fiber::Bytes bytes_of(const fiber::WordId& id) {
   return bytes;
 }
 
-Access atomic_access(const fiber::Agent& agent, const fiber::WordId& id, bool write) {
+// A signal or a look, as an access to its word. `done` has the verb, the site and the launch.
+template <class Done>
+Access atomic_access(const fiber::Agent& agent, const fiber::WordId& id, const Done& done,
+                     bool write) {
   Access access = describe(agent, bytes_of(id), write);
   access.atomic = access.of_word = true;
+  access.tick = done.tick;
+  access.verb = done.verb;
+  access.site = done.site;
+  access.launch = done.launch;
+  access.launch_name = done.launch_name;
   return access;
 }
 
 Access access_of(const ReleaseNote& signal, const fiber::WordId& id) {
-  Access access = atomic_access(*signal.by, id, true);
-  access.tick = signal.tick;
+  Access access = atomic_access(*signal.by, id, signal, true);
   access.order = signal.order;
   access.to_pe = signal.to_pe;
   access.pe_order = signal.pe_order;
-  access.verb = signal.verb;
-  access.site = signal.site;
-  access.launch = signal.launch;
-  access.launch_name = signal.launch_name;
   return access;
 }
 
-Access access_of(const Look& look, const fiber::WordId& id) {
-  Access access = atomic_access(*look.agent, id, false);
-  access.tick = look.tick;
-  access.verb = look.verb;
-  access.site = look.site;
-  access.launch = look.launch;
-  access.launch_name = look.launch_name;
-  return access;
-}
+}  // namespace
 
-// Made when it is asked for first, when the word has `value`.
-Counted& counted_of(fiber::Word& word, std::uint64_t value, std::vector<Counted*>& all) {
+Counted& RaceDetector::counted_of(fiber::Word& word, std::uint64_t value) {
   if (word.note == nullptr) {
     auto made = std::make_unique<Counted>(value);
-    all.push_back(made.get());
+    counted_.push_back(made.get());
     word.note = std::move(made);
   }
   return static_cast<Counted&>(*word.note);
 }
-
-}  // namespace
 
 bool RaceDetector::is_data(int space) const {
   return space >= 0 && static_cast<std::size_t>(space) < data_.size() &&
@@ -84,7 +76,7 @@ void RaceDetector::touch_words(const Access& access, const Toucher& touch) {
       if (conflicting(other, access)) report_race(other, access, other.bytes);
     }
     for (const Look& look : counted.looks_not_before(touch)) {
-      const Access other = access_of(look, id);
+      const Access other = atomic_access(*look.agent, id, look, false);
       if (conflicting(other, access)) report_race(other, access, other.bytes);
     }
   }
@@ -113,14 +105,13 @@ void RaceDetector::word_read(fiber::Agent& agent, fiber::Word& word, std::uint64
   const bool data = is_data(id.space);
   AgentNote& mine = note_of(agent);
   mine.move_on();
+  const Look now{&agent,          mine.tick,    agent.step.verb,
+                 agent.step.site, agent.launch, agent.launch_name};
   if (word.note != nullptr || !counted || data) {  // packets have no note, and prove themselves
-    const fiber::Step& step = agent.step;
-    counted_of(word, word.value(), counted_)
-        .looked({&agent, mine.tick, step.verb, step.site, agent.launch, agent.launch_name});
+    counted_of(word, word.value()).looked(now);
   }
   if (!data) return;
-  Access look = atomic_access(agent, id, false);
-  look.tick = mine.tick;
+  Access look = atomic_access(agent, id, now, false);
   look.lane_epoch = mine.lane_epoch;
   shadow_.visit(look.bytes, [&](const Access& earlier) {
     if (!conflicting(earlier, look)) return;
@@ -159,7 +150,7 @@ void RaceDetector::word_written(fiber::Agent& agent, const fiber::Transfer* tran
   note->launch = agent.launch;
   note->by = &agent;
   note->launch_name = agent.launch_name;
-  look_again_ |= counted_of(word, before, counted_).added(note, mine.tick, foresight_);
+  look_again_ |= counted_of(word, before).added(note, mine.tick, foresight_);
 }
 
 Toucher RaceDetector::toucher_of(const fiber::Agent& agent) {

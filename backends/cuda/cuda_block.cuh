@@ -126,6 +126,15 @@ class CudaBlock : private Access {
     const bool aligned = skip % static_cast<unsigned>(wide_unit<T, Shared<T>::elements>) == 0;
     reduce_lanes<T>(own(dst) + range.first, range.count, team.size(), aligned, from, op);
   }
+  template <Memory D, class T, class Op, class F, Memory... S>
+  __device__ void reduce(D dst, Window<T> src, RangeAt where, const Team& team, Op op, F f,
+                         S... more);
+  template <class T, class Op>
+  __device__ void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op,
+                         Site site = Site::here());
+  template <Operand D, Operand S, class T, class Op>
+  __device__ void reduce_slots(D dst, S mine, PerMember<Window<T>> slots, Range range,
+                               const Team& team, Op op, Site site = Site::here());
   template <Memory D, class F, Memory... S>
   __device__ void transform(D dst, RangeAt where, F f, S... src) {
     if (!admit("transform", where.site, where.range, context_.pe, dst, src...)) return;
@@ -188,6 +197,9 @@ class CudaBlock : private Access {
   template <class D, Operand S>
   __device__ bool receive_packets(PerMember<D> dst, S mine, Range range, const Packets& packets,
                                   std::size_t slot, const Team& team, Site site = Site::here());
+  template <Memory D, Operand S, class Op, class F, Memory... More>
+  __device__ bool reduce_packets(D dst, S mine, RangeAt where, const Packets& packets,
+                                 std::size_t slot, const Team& team, Op op, F f, More... more);
   // Integers of 32 or 64 bits.
   template <class T>
   __device__ T fetch_add(Window<T> counter, std::size_t index, std::type_identity_t<T> value,
@@ -435,6 +447,7 @@ class CudaBlock : private Access {
 
 #include "backends/cuda/cuda_block_compute.cuh"
 #include "backends/cuda/cuda_block_packets.cuh"
+#include "backends/cuda/cuda_block_reduce.cuh"
 #include "backends/cuda/cuda_block_signals.cuh"
 
 namespace sym::cuda {

@@ -65,6 +65,28 @@ __device__ void CudaBlock::weighted_sum(D dst, Window<T> src, Range range, int n
                           [&](int j) { return addend(term(j), src, range); });
 }
 
+template <Operand D, Operand S, class T, class Op>
+__device__ void CudaBlock::reduce_slots(D dst, S mine, PerMember<Window<T>> slots, Range range,
+                                        const Team& team, Op op, Site site) {
+  static_assert(std::is_same_v<typename D::value_type, T>, "reduce_slots keeps the element type");
+  static_assert(std::is_same_v<typename S::value_type, T>, "reduce_slots keeps the element type");
+  const int ranks = team.size();
+  const Range last{static_cast<std::size_t>(ranks - 1) * slots.stride + range.first, range.count};
+  if (!admit("reduce_slots", site, range, context_.pe, dst, mine)) return;
+  if (ranks > 1 && !admit("reduce_slots", site, last, context_.pe, slots.first)) return;
+  const int rank_here = team.rank();
+  const T* const own_part = own(mine) + range.first;
+  const T* const first_slot = own(slots.first) + range.first;
+  const auto from = [=, stride = slots.stride](int rank) {
+    return rank == rank_here ? own_part : first_slot + static_cast<std::size_t>(rank) * stride;
+  };
+  constexpr int n = Shared<T>::elements;
+  const bool spaced = slots.stride * sizeof(T) % static_cast<unsigned>(wide_unit<T, n>) == 0;
+  const bool aligned =
+      fits_wide<T, n>(own_part) && (ranks == 1 || (spaced && fits_wide<T, n>(first_slot)));
+  reduce_lanes<T>(own(dst) + range.first, range.count, ranks, aligned, from, op);
+}
+
 template <class F>
 __device__ __forceinline__ void CudaBlock::warps(std::size_t n, F f, Site site) {
   if (failed_) return;

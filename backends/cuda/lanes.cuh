@@ -262,6 +262,49 @@ __device__ __forceinline__ void map_lanes(D* dst, std::size_t count, F f, const 
   });
 }
 
+// A value of another lane of the warp, `hop` lanes on.
+template <class A>
+__device__ __forceinline__ A from_lane_behind(A value, int hop) {
+  constexpr int words = (static_cast<int>(sizeof(A)) + 3) / 4;
+  std::uint32_t w[words] = {};
+  memcpy(w, &value, sizeof(A));
+#pragma unroll
+  for (int i = 0; i < words; ++i) w[i] = __shfl_down_sync(~0U, w[i], hop);
+  memcpy(&value, w, sizeof(A));
+  return value;
+}
+
+// By one warp: the tree over 1024 totals, of which those from `active` on are none. Steps of 32 and
+// more join totals that one lane of the warp reads, so that the block meets once and not ten times.
+template <class A, class Op>
+__device__ __forceinline__ A fold_totals(const A* total, int active, Op op) {
+  const int lane = static_cast<int>(threadIdx.x);
+  const auto join = [&](A& mine, A other, int row) {  // of row `row`, if it has one in this lane
+    if (32 * row + lane < active) mine = op.combine(mine, other);
+  };
+  const auto at = [&](int row) { return 32 * row + lane < active ? total[32 * row + lane] : A{}; };
+  A mine[8];
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {  // steps of 16 and 8 rows
+    mine[k] = at(k);
+    A other = at(k + 8);
+    join(mine[k], at(k + 16), k + 16);
+    join(other, at(k + 24), k + 24);
+    join(mine[k], other, k + 8);
+  }
+#pragma unroll
+  for (int k = 0; k < 4; ++k) join(mine[k], mine[k + 4], k + 4);
+#pragma unroll
+  for (int k = 0; k < 2; ++k) join(mine[k], mine[k + 2], k + 2);
+  join(mine[0], mine[1], 1);
+#pragma unroll
+  for (int hop = 16; hop > 0; hop /= 2) {
+    const A other = from_lane_behind(mine[0], hop);
+    if (lane < hop && lane + hop < active) mine[0] = op.combine(mine[0], other);
+  }
+  return mine[0];
+}
+
 // The fixed order of core/block.hpp: virtual lane l of 1024 folds elements 8l..8l+7, 8(l+1024)..,
 // and then lanes fold l += l + 512, 256, ..., 1. Lanes without an element take no part; of nothing,
 // A{}. Begins and ends with a sync. Every lane gets the result. `src` is where the elements lie: a
@@ -273,7 +316,7 @@ __device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
   constexpr int run = 8;
   constexpr int lanes = 1024;
   __shared__ A total[lanes];
-  const bool wide = Source::is_global && fits_wide<T, run>(src.data);
+  const bool wide = view_fits<run>(src);
   __syncthreads();
 #pragma unroll 1
   for (int lane = static_cast<int>(threadIdx.x); lane < lanes;
@@ -288,7 +331,7 @@ __device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
     for (std::size_t first = static_cast<std::size_t>(lane) * run; first < count;
          first += run * lanes) {
       if (wide && first + run <= count) {
-        const auto pack = WidePack<T, run>::load(src.data + first);
+        const auto pack = load_pack<WidePack<T, run>>(src, first);
 #pragma unroll
         for (int i = 0; i < run; ++i) add(pack.get(i));
       } else {
@@ -300,14 +343,10 @@ __device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
     total[lane] = sum;
   }
   const int active = count < run * lanes ? static_cast<int>((count + run - 1) / run) : lanes;
-#pragma unroll 1
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    __syncthreads();
-#pragma unroll 1
-    for (int lane = static_cast<int>(threadIdx.x); lane < half;
-         lane += static_cast<int>(blockDim.x)) {
-      if (lane + half < active) total[lane] = op.combine(total[lane], total[lane + half]);
-    }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    const A folded = fold_totals(total, active, op);
+    if (threadIdx.x == 0) total[0] = folded;
   }
   __syncthreads();
   const A result = total[0];

@@ -8,17 +8,17 @@
 
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/heap.hpp"
+#include "backends/cuda/nccl_names.hpp"
+#include "backends/cuda/rms_norm_plain.hpp"
 
 namespace sym::cuda {
 
-namespace {
-
-struct Call {
-  std::string name;
-  std::size_t count = 0;  // elements of the smaller side
-  ncclDataType_t type{};
-  ncclRedOp_t op{};
+struct NcclBaseline::Call : NcclCall {
+  Norm norm{};
+  std::string norm_type{};
 };
+
+namespace {
 
 struct Side {
   ncclComm_t comm = nullptr;
@@ -26,52 +26,18 @@ struct Side {
   char* out = nullptr;
 };
 
-template <class V>
-V named(const std::string& name, const char* what,
-        const std::vector<std::pair<const char*, V>>& table) {
-  std::string known;
-  for (const auto& [each, value] : table) {
-    if (name == each) return value;
-    known += (known.empty() ? "" : ", ") + std::string(each);
-  }
-  throw UsageError("NCCL baseline: no " + std::string(what) + " '" + name + "'; known: " + known);
+// Buffers are zero and stay it, so that no sum of many calls overflows.
+void enqueue_norm(const NcclBaseline::Norm& norm, const std::string& type, const Side& side,
+                  cudaStream_t stream) {
+  if (norm.rows == 0) return;
+  PlainNorm plain{norm.rows, norm.hidden, side.out, side.out, nullptr, side.in, side.in};
+  if (norm.residual) plain.residual = side.in;
+  rms_norm_plain(plain, type, stream);
 }
-
-ncclDataType_t type_named(const std::string& name) {
-  return named<ncclDataType_t>(name, "type",
-                               {{"bf16", ncclBfloat16},
-                                {"f16", ncclFloat16},
-                                {"f32", ncclFloat32},
-                                {"f64", ncclFloat64},
-                                {"i32", ncclInt32},
-                                {"i64", ncclInt64},
-                                {"u8", ncclUint8}});
-}
-std::size_t size_named(const std::string& name) {
-  return named<std::size_t>(
-      name, "type",
-      {{"bf16", 2}, {"f16", 2}, {"f32", 4}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"u8", 1}});
-}
-ncclRedOp_t op_named(const std::string& name) {
-  return named<ncclRedOp_t>(
-      name, "op",
-      {{"sum", ncclSum}, {"prod", ncclProd}, {"max", ncclMax}, {"min", ncclMin}, {"avg", ncclAvg}});
-}
-
+template <class Call>
 void enqueue(const Call& call, const Side& side, cudaStream_t stream) {
-  if (call.name == "all_reduce") {
-    SYM_CHECK_NCCL(
-        ncclAllReduce(side.in, side.out, call.count, call.type, call.op, side.comm, stream));
-  } else if (call.name == "all_gather") {
-    SYM_CHECK_NCCL(ncclAllGather(side.in, side.out, call.count, call.type, side.comm, stream));
-  } else if (call.name == "reduce_scatter") {
-    SYM_CHECK_NCCL(
-        ncclReduceScatter(side.in, side.out, call.count, call.type, call.op, side.comm, stream));
-  } else if (call.name == "all_to_all") {
-    SYM_CHECK_NCCL(ncclAlltoAll(side.in, side.out, call.count, call.type, side.comm, stream));
-  } else {
-    SYM_CHECK_NCCL(ncclBroadcast(side.in, side.out, call.count, call.type, 0, side.comm, stream));
-  }
+  nccl_enqueue(call, side.in, side.out, side.comm, stream);
+  enqueue_norm(call.norm, call.norm_type, side, stream);
 }
 
 BaselineEffort chosen(BaselineEffort effort, std::size_t bytes) {
@@ -107,6 +73,7 @@ double median_us(cudaStream_t stream, int repetitions, int calls, const std::fun
   return *middle;
 }
 
+template <class Call>
 double eager_us(const Call& call, const Side& side, cudaStream_t stream,
                 const BaselineEffort& effort) {
   const int calls = effort.calls_per_graph * effort.replays;
@@ -117,6 +84,7 @@ double eager_us(const Call& call, const Side& side, cudaStream_t stream,
       });
 }
 
+template <class Call>
 double graph_us(const Call& call, const Side& side, cudaStream_t stream,
                 const BaselineEffort& effort) {
   cudaGraph_t graph = nullptr;
@@ -233,14 +201,21 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
                                   const std::string& type, const std::string& op,
                                   BaselineEffort wanted) {
   Impl& impl = *impl_;
-  const bool shared_out = named<bool>(call_name, "collective",
-                                      {{"all_reduce", false},
-                                       {"all_gather", true},
-                                       {"reduce_scatter", true},
-                                       {"all_to_all", true},
-                                       {"broadcast", false}});
-  const std::size_t parts = shared_out ? static_cast<std::size_t>(impl.world.n_pes()) : 1;
-  const Call call{call_name, bytes / size_named(type) / parts, type_named(type), op_named(op)};
+  const std::size_t parts =
+      nccl_call_has_parts(call_name) ? static_cast<std::size_t>(impl.world.n_pes()) : 1;
+  const Call call{{call_name, bytes / nccl_type_bytes(type) / parts, nccl_type(type), nccl_op(op)}};
+  return time_call(call, bytes, wanted);
+}
+
+BaselineResult NcclBaseline::time_rms_norm(const Norm& norm, const std::string& type,
+                                           BaselineEffort wanted) {
+  const std::size_t count = norm.rows * norm.hidden;
+  const Call call{{"all_reduce", count, nccl_type(type), ncclSum}, norm, type};
+  return time_call(call, std::max(count, norm.hidden) * nccl_type_bytes(type), wanted);
+}
+
+BaselineResult NcclBaseline::time_call(const Call& call, std::size_t bytes, BaselineEffort wanted) {
+  Impl& impl = *impl_;
   if (bytes > impl.room_bytes)
     throw UsageError("NCCL baseline: " + std::to_string(bytes) + " bytes do not fit its buffers");
   const BaselineEffort effort = chosen(wanted, bytes);
@@ -257,7 +232,7 @@ BaselineResult NcclBaseline::time(const std::string& call_name, std::size_t byte
   measure("plain", impl.plain, true);
   measure("symmetric", impl.symmetric, true);
   // Copy-engine collectives move data only, and 2.28 does not capture them.
-  if (call_name == "all_gather" || call_name == "all_to_all") measure("zero-CTA", impl.zero, false);
+  if (call.name == "all_gather" || call.name == "all_to_all") measure("zero-CTA", impl.zero, false);
   const auto best =
       std::min_element(result.times.begin(), result.times.end(),
                        [](const BaselineTime& a, const BaselineTime& b) { return a.us < b.us; });

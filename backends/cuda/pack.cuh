@@ -21,6 +21,7 @@ namespace sym::cuda {
 template <class T, int N, int unit>
 struct Pack {
   static constexpr int bytes = N * static_cast<int>(sizeof(T));
+  static constexpr int aligned_bytes = unit;  // what an address is known to be a multiple of
   static constexpr int words = (bytes + 3) / 4;
   static_assert(bytes % unit == 0 && std::is_trivially_copyable_v<T>);
   std::uint32_t w[words];

@@ -3,6 +3,8 @@
 // are loaded and stored.
 #pragma once
 
+#include <utility>
+
 #include "backends/cuda/packets.cuh"
 
 namespace sym::cuda {
@@ -66,6 +68,63 @@ struct ReducedRun {
       for (int i = 0; i < n; ++i) total[k][i] = op.finish(total[k][i], operands);
       const auto pack = Pack::of(total[k]);
       own.store(to, batch.group(k), {{pack.w[0], pack.w[1], pack.w[2], pack.w[3]}});
+    }
+  }
+};
+
+// The same, and then f(total, others...), rounded once. `load_others.operator()<n, wide>(first)`
+// loads n elements of the others (ViewPacks): where a lane has one group, while its messages are
+// under way; of several the registers would not do.
+template <class Reduced, class To, class F, class Others, bool wide>
+struct MappedRun {
+  static constexpr int depth = Reduced::depth;
+  static constexpr int n = Reduced::n;
+  static constexpr bool early = wide && depth == 1;
+  using T = typename To::value_type;
+  using Loaded = decltype(std::declval<Others>().template operator()<n, wide>(std::size_t{0}));
+  Reduced reduced;
+  Groups<T> groups;
+  To to;
+  F f;
+  Others load_others;
+  Loaded others = {};
+
+  template <class B>
+  __device__ __forceinline__ static std::size_t first_of(const B& batch, int k) {
+    return std::size_t{batch.group(k)} * Groups<T>::whole;
+  }
+  template <class B>
+  __device__ __forceinline__ void begin(const B& batch) {
+    reduced.begin(batch);
+    if constexpr (early) {
+      if (batch.groups() > 0) others = load_others.template operator()<n, true>(first_of(batch, 0));
+    }
+  }
+  template <class B>
+  __device__ __forceinline__ void take(const B& batch, int rank, bool mine,
+                                       const PacketRun<depth>& run) {
+    reduced.take(batch, rank, mine, run);
+  }
+  template <class B>
+  __device__ __forceinline__ void end(const B& batch) {
+#pragma unroll
+    for (int k = 0; k < depth; ++k) {
+      if (k >= batch.groups()) continue;
+      const std::size_t first = first_of(batch, k);
+      if constexpr (wide && !early) others = load_others.template operator()<n, true>(first);
+      Accumulator<T> result[n];
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        const Accumulator<T> total = reduced.op.finish(reduced.total[k][i], reduced.operands);
+        if constexpr (wide) {
+          result[i] = static_cast<Accumulator<T>>(others.apply(f, i, total));
+        } else if (static_cast<unsigned>(i) < groups.size(batch.group(k))) {
+          const std::size_t at = first + static_cast<unsigned>(i);
+          const auto one = load_others.template operator()<1, false>(at);
+          to.store(at, narrow<T>(static_cast<Accumulator<T>>(one.apply(f, 0, total))));
+        }
+      }
+      if constexpr (wide) store_pack(to, first, WidePack<T, n>::of(result));
     }
   }
 };

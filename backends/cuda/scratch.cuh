@@ -51,28 +51,101 @@ struct ScratchView {
   __device__ __forceinline__ Accumulator<T> get(std::size_t i) const { return widen(data[i]); }
 };
 
-// dst[i] = f(src[i]...) for i in [0, count), element by element, but shared as every verb shares a
-// range of dst's type. The loads of a whole group are in flight together: a source may be memory.
+// N elements of a view from `first` on, by the widest accesses that `wide` allows: every view of
+// the verb fits (view_fits), or one element is wanted.
+template <class T, int n, bool wide>
+using PackOf = Pack<T, n, wide ? wide_unit<T, n> : narrow_unit<T>>;
+
+template <int n, class V>
+__device__ __forceinline__ bool view_fits(const V& view, std::size_t first = 0) {
+  return fits_wide<typename V::value_type, n>(view.data + first);
+}
+template <class P, class T>
+__device__ __forceinline__ P load_pack(GlobalView<T> view, std::size_t first) {
+  return P::load(view.data + first);
+}
+template <class P, class T>
+__device__ __forceinline__ void store_pack(GlobalView<T> view, std::size_t first, const P& pack) {
+  pack.store(view.data + first);
+}
+// Shared memory: 16 bytes at a time where a pack has them.
+template <class P, class T>
+__device__ __forceinline__ P load_pack(ScratchView<T> view, std::size_t first) {
+  P pack{};
+  if constexpr (P::bytes % 16 == 0 && P::aligned_bytes == 16) {
+    const uint4* from = reinterpret_cast<const uint4*>(view.data + first);
+#pragma unroll
+    for (int i = 0; i < P::bytes / 16; ++i) {
+      const uint4 v = from[i];
+      pack.w[4 * i] = v.x, pack.w[4 * i + 1] = v.y;
+      pack.w[4 * i + 2] = v.z, pack.w[4 * i + 3] = v.w;
+    }
+  } else {
+    memcpy(pack.w, view.data + first, P::bytes);
+  }
+  return pack;
+}
+template <class P, class T>
+__device__ __forceinline__ void store_pack(ScratchView<T> view, std::size_t first, const P& pack) {
+  if constexpr (P::bytes % 16 == 0 && P::aligned_bytes == 16) {
+    uint4* to = reinterpret_cast<uint4*>(view.data + first);
+#pragma unroll
+    for (int i = 0; i < P::bytes / 16; ++i) {
+      to[i] = uint4{pack.w[4 * i], pack.w[4 * i + 1], pack.w[4 * i + 2], pack.w[4 * i + 3]};
+    }
+  } else {
+    memcpy(view.data + first, pack.w, P::bytes);
+  }
+}
+
+// The packs of one group of several views; apply(f, i, before...) is f(before..., their elements
+// i).
+template <int n, bool wide, class... V>
+struct ViewPacks {
+  __device__ __forceinline__ static ViewPacks load(std::size_t) { return {}; }
+  template <class F, class... A>
+  __device__ __forceinline__ auto apply(F& f, int, A... values) const {
+    return f(values...);
+  }
+};
+template <int n, bool wide, class V, class... More>
+struct ViewPacks<n, wide, V, More...> {
+  PackOf<typename V::value_type, n, wide> head;
+  ViewPacks<n, wide, More...> tail;
+
+  __device__ __forceinline__ static ViewPacks load(std::size_t first, V view, More... more) {
+    return ViewPacks{load_pack<decltype(head)>(view, first), decltype(tail)::load(first, more...)};
+  }
+  template <class F, class... A>
+  __device__ __forceinline__ auto apply(F& f, int i, A... values) const {
+    return tail.apply(f, i, values..., head.get(i));
+  }
+};
+
+// dst[i] = f(src[i]...) for i in [0, count), shared as every verb shares a range of dst's type. The
+// loads of a whole group are in flight together: a source may be memory.
 template <class D, class F, class... S>
 __device__ __forceinline__ void map_views(D dst, std::size_t count, F f, S... src) {
   using T = typename D::value_type;
   constexpr int n = Shared<T>::elements;
-  each_group(Shared<T>(count), false, [&](std::size_t first, int elements) {
-    if (elements == n) {
-      T value[n];
+  const auto map = [&]<int elements, bool wide>(std::size_t first) {
+    const auto packs = ViewPacks<elements, wide, S...>::load(first, src...);
+    Accumulator<T> result[elements];
 #pragma unroll
-      for (int i = 0; i < n; ++i) {
-        value[i] =
-            narrow<T>(static_cast<Accumulator<T>>(f(src.get(first + static_cast<unsigned>(i))...)));
-      }
-#pragma unroll
-      for (int i = 0; i < n; ++i) dst.store(first + static_cast<unsigned>(i), value[i]);
-      return;
-    }
+    for (int i = 0; i < elements; ++i) result[i] = static_cast<Accumulator<T>>(packs.apply(f, i));
+    store_pack(dst, first, PackOf<T, elements, wide>::of(result));
+  };
+  const Shared<T> shared(count);
+  const bool wide = view_fits<n>(dst) && (view_fits<n>(src) && ...);
+  if (wide) {
 #pragma unroll 1
-    for (std::size_t i = first; i < first + static_cast<unsigned>(elements); ++i) {
-      dst.store(i, narrow<T>(static_cast<Accumulator<T>>(f(src.get(i)...))));
+    for (std::size_t g = threadIdx.x; g < shared.groups; g += blockDim.x) {
+      map.template operator()<n, true>(g * n);
     }
+  }
+  each_group(shared, wide, [&](std::size_t first, int elements) {
+#pragma unroll 4
+    for (int i = 0; i < elements; ++i) map.template operator()<1, false>(first + i);
   });
 }
 

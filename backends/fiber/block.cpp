@@ -57,6 +57,15 @@ void FiberBlock::check_slot(const Signals& signals, std::size_t slot) const {
                 std::to_string(signals.slots) + " slots");
 }
 
+void FiberBlock::check_lanes(const Signals& signals, bool rows) const {
+  if (engine_.pes() == 1 || rows == (signals.lanes > 1)) return;
+  throw Failure(
+      rows ? "a wait for a team's signals on plain counters (lanes == 1); wait for a value, or "
+             "use a table with a lane for each PE"
+           : "a wait for a value on a table with a lane for each PE; wait for a team's "
+             "signals, or use plain counters (lanes == 1)");
+}
+
 WordId FiberBlock::word_id(const Signals& signals, std::size_t slot, int lane, int pe) const {
   const Bytes bytes = resolve(signals.words, Range{signals.word(slot, lane), 1}, pe);
   return WordId{pe, bytes.space, bytes.begin / sizeof(std::uint64_t), slot,
@@ -99,6 +108,7 @@ bool FiberBlock::wait_until(const Signals& signals, std::size_t slot, const Team
   engine_.step({Verb::wait_until, site, 0, 1, -1, &team});
   if (agent_.failed) return false;
   check_slot(signals, slot);
+  check_lanes(signals, true);
   std::vector<Engine::Want> wants;
   for (int rank = 0; rank < team.size(); ++rank) {
     const int pe = team.pe(rank);
@@ -134,6 +144,7 @@ std::uint64_t FiberBlock::wait_until(const Signals& signals, std::size_t slot, s
   before(Verb::wait_until, site, 0, -1);
   if (agent_.failed) return 0;
   check_slot(signals, slot);
+  check_lanes(signals, false);
   const WordId id = word_id(signals, slot, 0, agent_.pe);
   engine_.will_sync();
   std::vector<Engine::Want> wants{{id, value, 0, false}};
@@ -145,6 +156,7 @@ std::uint64_t FiberBlock::wait_until(const Signals& signals, std::size_t slot, s
 std::uint64_t FiberBlock::test(const Signals& signals, std::size_t slot, Site site) {
   before(Verb::test, site, 0, -1);
   check_slot(signals, slot);
+  check_lanes(signals, false);
   engine_.will_sync();
   const std::uint64_t seen = engine_.test(word_id(signals, slot, 0, agent_.pe));
   engine_.synced();

@@ -84,23 +84,16 @@ class FiberBlock {
   void reduce(D dst, Window<T> src, Range range, const Team& team, Op op,
               Site site = Site::here()) {
     engine_.step({Verb::reduce, site, range.count * sizeof(T), 1, -1, &team});
-    if (range.empty()) return;
-    const Bytes to = resolve(dst, range, agent_.pe);
-    std::vector<const T*> sources;
-    for (int rank = 0; rank < team.size(); ++rank) {
-      const Bytes from = resolve(src, range, team.pe(rank));
-      engine_.access(from, false);
-      sources.push_back(reinterpret_cast<const T*>(from.data));
-    }
-    engine_.access(to, true);
-    if (to.data == nullptr || sources[0] == nullptr) return;
-    if (agent_.failed) {
-      std::memset(to.data, 0, to.size);
-      return;
-    }
-    host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count,
-                 op);
+    reduce_row(dst, src, range, team, op);
   }
+
+  template <sym::Memory D, class T, class Op, class F, sym::Memory... S>
+  void reduce(D dst, Window<T> src, RangeAt at, const Team& team, Op op, F f, S... more);
+  template <class T, class Op>
+  void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op, Site site = Site::here());
+  template <Operand D, Operand S, class T, class Op>
+  void reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range, const Team& team, Op op,
+                    Site site = Site::here());
 
   template <sym::Memory D, class F, sym::Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
@@ -178,12 +171,7 @@ class FiberBlock {
     const Bytes to = resolve(dst, range, agent_.pe);
     engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
     std::vector<const T*> sources;
-    if (!receive_packets(packets, slot, team, {range, sizeof(T)}, [&](int pe, std::byte* message) {
-          sources.push_back(reinterpret_cast<const T*>(
-              pe == agent_.pe ? resolve(own, range, agent_.pe).data : message));
-        })) {
-      return false;
-    }
+    if (!received(own, range, packets, slot, team, sources)) return false;
     engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
     engine_.access(resolve(own, range, agent_.pe), false);
     engine_.access(to, true);
@@ -194,6 +182,9 @@ class FiberBlock {
     }
     return true;
   }
+  template <sym::Memory D, Operand S, class Op, class F, sym::Memory... More>
+  bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, F f, More... more);
 
   template <class D, Operand S>
   bool receive_packets(PerMember<D> dst, S own, Range range, const Packets& packets,
@@ -233,7 +224,11 @@ class FiberBlock {
     std::memcpy(&old, to.data, sizeof(T));
     const T sum = Sum{}.combine(old, value);
     std::memcpy(to.data, &sum, sizeof(T));
-    if (sum == old) engine_.looked(to.data, std::hash<T>()(old));
+    if (sum == old) {
+      engine_.looked(to.data, std::hash<T>()(old));
+    } else {
+      engine_.changed();
+    }
     return old;
   }
 
@@ -330,9 +325,25 @@ class FiberBlock {
   };
   bool receive_packets(const Packets& packets, std::size_t slot, const Team& team, Wanted wanted,
                        const std::function<void(int, std::byte*)>& take);
+  // The same, all in rank order, with this PE's own memory in its place.
+  template <class T, Operand S>
+  bool received(S own, Range range, const Packets& packets, std::size_t slot, const Team& team,
+                std::vector<const T*>& sources);
+  // What reduce does after its step.
+  template <Operand D, class T, class Op>
+  void reduce_row(D dst, Window<T> src, Range range, const Team& team, Op op);
+  // The members' parts of a window, read.
+  template <class T>
+  std::vector<const T*> gathered(Window<T> src, Range range, const Team& team);
+  // Reads this PE's operands of a verb whose lanes are cut by elements of `element` bytes, then
+  // calls compute(pointers...) unless one of them has no storage.
+  template <class C, sym::Memory... S>
+  void with_operands(Range range, std::uint32_t element, C compute, S... operands);
   bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
   bool other_range(const std::vector<Engine::Want>& wants, std::uint16_t tag, Wanted wanted);
   void check_slot(const Signals& signals, std::size_t slot) const;
+  // For waits of a team's next signals (`rows`) and for those of a counter's value.
+  void check_lanes(const Signals& signals, bool rows) const;
 
   Engine& engine_;
   Agent& agent_;
@@ -341,6 +352,7 @@ class FiberBlock {
 }  // namespace sym::fiber
 
 #include "backends/fiber/block_compute.hpp"
+#include "backends/fiber/block_reduce.hpp"
 
 namespace sym::fiber {
 static_assert(Block<FiberBlock>);

@@ -1,5 +1,5 @@
-// The verbs of FiberBlock that routing is made of: read, tally, scan, weighted_sum and warps. Part
-// of block.hpp, at whose end it stands.
+// The verbs of FiberBlock that routing is made of: read, tally, scan, weighted_sum, reduce_slots
+// and warps. Part of block.hpp, at whose end it stands.
 #pragma once
 
 #include <algorithm>
@@ -187,6 +187,32 @@ void FiberBlock::weighted_sum(D dst, Window<T> src, Range range, int n, F term, 
   engine_.step(step);
   add_up(to, all);
   agent_.fetches.clear();
+}
+
+template <Operand D, Operand S, class T, class Op>
+void FiberBlock::reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range,
+                              const Team& team, Op op, Site site) {
+  static_assert(std::is_same_v<typename D::value_type, T>, "rounds to the type that it reads");
+  static_assert(std::is_same_v<typename S::value_type, T>, "all operands are of one type");
+  engine_.step({Verb::reduce_slots, site, range.count * sizeof(T), team.size(), -1, &team});
+  if (range.empty()) return;
+  const Bytes to = resolve(dst, range, agent_.pe);
+  bool stored = to.data != nullptr;
+  std::vector<const T*> sources;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    const Bytes from = team.pe(rank) == agent_.pe ? resolve(own, range, agent_.pe)
+                                                  : resolve(slots.of(rank), range, agent_.pe);
+    engine_.access(from, false);
+    stored = stored && from.data != nullptr;
+    sources.push_back(reinterpret_cast<const T*>(from.data));
+  }
+  engine_.access(to, true);
+  if (!stored) return;
+  if (agent_.failed) {
+    std::memset(to.data, 0, to.size);
+    return;
+  }
+  host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count, op);
 }
 
 template <class F>

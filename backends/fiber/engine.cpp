@@ -58,6 +58,7 @@ const char* to_string(Verb verb) {
                                           "weighted_sum",
                                           "warps",
                                           "require",
+                                          "reduce_slots",
                                           "copy",
                                           "gemm",
                                           "post",
@@ -274,7 +275,7 @@ void Engine::wake(Agent& agent) {
 
 void Engine::access(const Bytes& bytes, bool write, bool atomic) {
   if (write) {
-    changed();
+    if (!atomic) changed();  // an atomic may write what was there, and its verb knows
     if (holds_words(bytes.space)) begin_write(bytes, atomic);
   }
   if (observer_ != nullptr && bytes.size != 0) observer_->access(*current_, bytes, write, atomic);

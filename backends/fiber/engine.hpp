@@ -143,6 +143,8 @@ class Engine {
   // As step, but nothing else may happen in between: a verb of a piece of warps.
   void pass(const Step& step);
   void access(const Bytes& bytes, bool write, bool atomic = false);
+  // What somebody may be polling for is another now. Of plain writes, access says so.
+  void changed() { last_change_ = steps_; }
   void control(const Bytes& bytes, bool write);
   void synced();
   // Before a verb that ends with a sync does what it does.
@@ -298,7 +300,6 @@ class Engine {
   bool over_time() const;
   void check_budget();
   void used_up(bool steps);
-  void changed() { last_change_ = steps_; }
   void check_livelock(const Agent& agent);
   void report_livelock();
   void keep(Finding finding, bool always);

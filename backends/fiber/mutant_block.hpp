@@ -131,6 +131,14 @@ class MutantBlock : public B {
                      return B::receive_packets(dst, own, range, from, row, team, site);
                    });
   }
+  template <sym::Memory D, Operand S, class Op, class F, sym::Memory... More>
+  bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, F f, More... more) {
+    return receive({Verb::reduce_packets, at.site, packets, slot, team},
+                   [&](const Packets& from, std::size_t row) {
+                     return B::reduce_packets(dst, own, at, from, row, team, op, f, more...);
+                   });
+  }
 
  private:
   struct Plus {

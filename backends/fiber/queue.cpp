@@ -42,11 +42,12 @@ void Streams::launch(const LaunchConfig& config, int stream, std::function<void(
   if (config.blocks < 1) throw UsageError("launch: blocks must be at least 1");
   if (config.name == nullptr)
     throw UsageError("launch: the name is null; a string literal is wanted");
-  const bool merge = config.symmetric && fibres_ > 0 && fibres_ < config.blocks;
+  const int fibres = std::max(fibres_, config.kinds);
+  const bool merge = config.symmetric && fibres_ > 0 && fibres < config.blocks;
   Work work;
   work.stream = stream;
   work.name = config.name;
-  work.blocks = merge ? fibres_ : config.blocks;
+  work.blocks = merge ? fibres : config.blocks;
   work.weight = static_cast<double>(config.blocks) / work.blocks;
   work.scratch_bytes = config.scratch_bytes;
   work.body = std::move(body);

@@ -12,7 +12,7 @@ namespace sym::fiber {
 enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_until, test, fence, quiet,
                   sync, reduce, transform, sum, max, fetch_add, enter, leave,
                   put_packets, receive_packets, reduce_packets, store_packets,
-                  read, tally, scan, weighted_sum, warps, require,
+                  read, tally, scan, weighted_sum, warps, require, reduce_slots,
                   copy, gemm, post, take, record, after };
 // clang-format on
 const char* to_string(Verb verb);

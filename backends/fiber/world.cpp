@@ -19,6 +19,7 @@ Team FiberWorld::team(const std::vector<int>& members) {
 
 std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element,
                                        const Own& own) {
+  require_host("allocate");
   const std::size_t bytes = bytes_of(count, element);
   const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
   engine().host_barrier(host_,
@@ -37,6 +38,7 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
 }
 
 void FiberWorld::free_bytes(Segment segment, std::size_t offset) {
+  require_host("free");
   engine().host_barrier(host_, "free of offset " + std::to_string(offset), true);
   if (frees_++ == shared_.frees) {
     ++shared_.frees;
@@ -92,15 +94,24 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
 }
 
 MutantQueue<FiberQueue>& FiberWorld::queue(int number) {
+  require_host("queue or launch");
   return queues_.try_emplace(number, engine().mutation(), streams_, number).first->second;
 }
 
 void FiberWorld::barrier() {
+  require_host("barrier");
   if (!dropped("World::barrier")) engine().host_barrier(host_, "barrier", false);
 }
 
 void FiberWorld::synchronize() {
+  require_host("synchronize");
   if (!dropped("World::synchronize")) engine().synchronize(host_, -1);
+}
+
+void FiberWorld::require_host(const char* call) const {
+  if (&engine().current() == &host_) return;
+  throw Failure(std::string("World::") + call +
+                " is called from inside a kernel; host programs alone call a World");
 }
 
 bool FiberWorld::dropped(const char* call) const {
@@ -120,6 +131,7 @@ Posts FiberWorld::posts(std::size_t slots) {
 }
 
 void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
+  require_host("read or write");
   engine().synchronize(host_, 0);
   engine().host_access(host_, bytes.size);
   engine().synced();

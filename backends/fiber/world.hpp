@@ -86,9 +86,18 @@ class FiberWorld {
   void synchronize();
   void barrier();
 
-  void begin_capture() { streams_.begin_capture(); }
-  GraphId end_capture() { return streams_.end_capture(); }
-  void replay(GraphId graph) { streams_.replay(graph); }
+  void begin_capture() {
+    require_host("begin_capture");
+    streams_.begin_capture();
+  }
+  GraphId end_capture() {
+    require_host("end_capture");
+    return streams_.end_capture();
+  }
+  void replay(GraphId graph) {
+    require_host("replay");
+    streams_.replay(graph);
+  }
   void recover();
 
   double mark_us() {
@@ -110,6 +119,8 @@ class FiberWorld {
                              const Own& own = {"", 0, false});
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
+  // Throws Failure if a kernel calls: on a GPU there is no World inside a kernel.
+  void require_host(const char* call) const;
   // Whether a mutation leaves out this call of the host program.
   bool dropped(const char* call) const;
 

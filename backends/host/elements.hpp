@@ -33,6 +33,20 @@ void reduce(T* dst, std::span<const T* const> sources, std::size_t n, Op op) {
   }
 }
 
+// dst[i] = f(finish(combine(...)), more[i]...), rounded once. dst may be one of `more`.
+template <class T, class Op, class F, class... S>
+void reduce_map(T* dst, std::span<const T* const> sources, std::size_t n, Op op, F f,
+                const S*... more) {
+  const int operands = static_cast<int>(sources.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    Accumulator<T> total = widen(sources[0][i]);
+    for (std::size_t s = 1; s < sources.size(); ++s) {
+      total = op.combine(total, widen(sources[s][i]));
+    }
+    dst[i] = narrow<T>(f(op.finish(total, operands), widen(more[i])...));
+  }
+}
+
 // dst[i] = f(sources[i]...).
 template <class T, class F, class... S>
 void transform(T* dst, std::size_t n, F f, const S*... sources) {

@@ -1,39 +1,17 @@
 // SARIF 2.1.0, as code scanning services read it.
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "backends/report/build.hpp"
 #include "backends/report/findings.hpp"
 #include "backends/report/hash.hpp"
+#include "backends/report/kinds.hpp"
 
 namespace sym::report {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// What a kind means, for the rule's description; a kind that is not here describes itself.
-const std::map<std::string, std::string>& meanings() {
-  static const std::map<std::string, std::string> all{
-      {"race", "Two accesses to the same memory, one of them a write, that nothing orders"},
-      {"missing-sync", "Lanes of one block touch the same memory with no sync between"},
-      {"deadlock", "Nothing can run any more, and agents wait"},
-      {"mismatch", "PEs came to one collective for different operations, counts, types or grids"},
-      {"busy", "Two launches use the rows of one channel at a time"},
-      {"refused", "A kernel requires what does not hold"},
-      {"error", "A kernel failed: out of bounds, use after free, or what it threw"},
-      {"uninitialised-read", "Memory is read that nobody has written"},
-      {"livelock", "All who can run poll for what nothing can change any more"},
-      {"no-yield", "A kernel computes without coming to a verb"},
-      {"stack-overflow", "A kernel needs more stack than a block has"},
-      {"bad-pointer", "A kernel touches memory that is not there"},
-      {"post", "A flag is posted again before it was taken"},
-      {"take", "Two wait for one flag"},
-      {"failure", "A world failed on every PE"},
-      {"wrong-data", "A result is not what it must be"}};
-  return all;
-}
 
 Json physical(const Place& place) {
   Json json;
@@ -106,8 +84,8 @@ std::string to_sarif(const std::vector<KnownFinding>& findings,
     const std::string& kind = known.finding.kind;
     auto at = std::find(kinds.begin(), kinds.end(), kind);
     if (at == kinds.end()) {
-      const auto meaning = meanings().find(kind);
-      const std::string text = meaning == meanings().end() ? kind : meaning->second;
+      const auto meaning = report::kinds().find(kind);  // `kinds` here are those found
+      const std::string text = meaning == report::kinds().end() ? kind : meaning->second;
       rules.push_back({{"id", kind},
                        {"name", kind},
                        {"shortDescription", {{"text", text}}},

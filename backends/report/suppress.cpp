@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "backends/report/kinds.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 
@@ -34,22 +35,12 @@ bool glob(const std::string& pattern, const std::string& text) {
   return p == pattern.size();
 }
 
-// What a finding can be. A kind that is new in a backend belongs here, or nobody can accept it.
-const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> all{
-      "race",       "missing-sync", "deadlock",       "livelock",
-      "mismatch",   "busy",         "refused",        "error",
-      "no-yield",   "bad-pointer",  "stack-overflow", "uninitialised-read",
-      "arithmetic", "exception",    "exit",           "overrun",
-      "post",       "take",         "failure",        "wrong-data",
-      "replay",     "not-kept"};
-  return all;
-}
-
 void require_kind(const std::string& where, const std::string& kind) {
-  if (kind == "*" || std::find(kinds().begin(), kinds().end(), kind) != kinds().end()) return;
+  if (kind == "*" || kinds().contains(kind)) return;
+  std::vector<std::string> names;
+  for (const auto& [name, meaning] : kinds()) names.push_back(name);
   throw UsageError(where + "unknown kind '" + kind + "'; the nearest is '" +
-                   nearest_name(kind, kinds()) + "' (or *)");
+                   nearest_name(kind, names) + "' (or *)");
 }
 
 }  // namespace

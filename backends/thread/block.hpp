@@ -92,6 +92,14 @@ class ThreadBlock {
     host::reduce(to, std::span<const T* const>(sources), range.count, op);
   }
 
+  template <Memory D, class T, class Op, class F, Memory... S>
+  void reduce(D dst, Window<T> src, RangeAt at, const Team& team, Op op, F f, S... more);
+  template <class T, class Op>
+  void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op, Site site = Site::here());
+  template <Operand D, Operand S, class T, class Op>
+  void reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range, const Team& team, Op op,
+                    Site site = Site::here());
+
   template <Memory D, class F, Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
     auto* to = address(dst, at.range, place_.pe, at.site);
@@ -134,18 +142,15 @@ class ThreadBlock {
                       const Team& team, Op op, Site site = Site::here()) {
     using T = typename D::value_type;
     T* to = address(dst, range, place_.pe, site);
-    std::vector<const T*> sources;
-    for (int rank = 0; rank < team.size() && !failed(); ++rank) {
-      const int pe = team.pe(rank);
-      sources.push_back(pe == place_.pe
-                            ? read_address(own, range, site)
-                            : reinterpret_cast<const T*>(receive_packet(
-                                  packets, slot, {nullptr, range, sizeof(T)}, pe, site)));
-    }
+    const std::vector<const T*> sources =
+        received<T>(own, RangeAt{range, site}, packets, slot, team);
     if (failed()) return false;
     host::reduce(to, std::span<const T* const>(sources), range.count, op);
     return true;
   }
+  template <Memory D, Operand S, class Op, class F, Memory... More>
+  bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
+                      const Team& team, Op op, F f, More... more);
 
   template <class D, Operand S>
   bool receive_packets(PerMember<D> dst, S own, Range range, const Packets& packets,
@@ -230,6 +235,20 @@ class ThreadBlock {
     std::size_t bytes() const { return range.count * element; }
   };
   void send_packet(const Packets& packets, std::size_t slot, Message message, int pe, Site site);
+  // The members' messages in rank order, this PE's own memory among them.
+  template <class T, Operand S>
+  std::vector<const T*> received(S own, RangeAt at, const Packets& packets, std::size_t slot,
+                                 const Team& team) {
+    std::vector<const T*> sources;
+    for (int rank = 0; rank < team.size() && !failed(); ++rank) {
+      const int pe = team.pe(rank);
+      sources.push_back(pe == place_.pe
+                            ? read_address(own, at.range, at.site)
+                            : reinterpret_cast<const T*>(receive_packet(
+                                  packets, slot, {nullptr, at.range, sizeof(T)}, pe, at.site)));
+    }
+    return sources;
+  }
   // Fails the block if the message is not of the wanted range.
   const void* receive_packet(const Packets& packets, std::size_t slot, Message wanted, int from,
                              Site site);
@@ -257,3 +276,4 @@ class ThreadBlock {
 }  // namespace sym::thread
 
 #include "backends/thread/block_compute.hpp"
+#include "backends/thread/block_reduce.hpp"

@@ -1,5 +1,5 @@
-// ThreadBlock's verbs that compute from data: read, tally, scan, weighted_sum, warps. Included by
-// block.hpp.
+// ThreadBlock's verbs that compute from data: read, tally, scan, weighted_sum, reduce_slots, warps.
+// Included by block.hpp.
 #pragma once
 
 #include "backends/thread/block.hpp"
@@ -71,6 +71,24 @@ void ThreadBlock::weighted_sum(D dst, Window<T> src, Range range, int n, F term,
                      range.count);
 }
 
+template <Operand D, Operand S, class T, class Op>
+void ThreadBlock::reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range,
+                               const Team& team, Op op, Site site) {
+  static_assert(std::is_same_v<typename S::value_type, T>, "all operands are of one type");
+  T* to = address(dst, range, place_.pe, site);
+  std::vector<const T*> sources;
+  for (int rank = 0; rank < team.size(); ++rank) {
+    sources.push_back(team.pe(rank) == place_.pe ? read_address(own, range, site)
+                                                 : read_address(slots.of(rank), range, site));
+  }
+  if (range.empty()) return;
+  if (failed()) {
+    if (to != nullptr) std::memset(static_cast<void*>(to), 0, range.count * sizeof(T));
+    return;
+  }
+  host::reduce(to, std::span<const T* const>(sources), range.count, op);
+}
+
 // A piece of warps(): the block itself, of which it may use what a warp can do alone.
 class ThreadPiece {
  public:
@@ -99,7 +117,5 @@ void ThreadBlock::warps(std::size_t n, F piece, Site) {
   ThreadPiece one(*this);
   for (std::size_t i = 0; i < n && !failed(); ++i) piece(one, i);
 }
-
-static_assert(Block<ThreadBlock>);
 
 }  // namespace sym::thread

@@ -10,19 +10,19 @@
 
 namespace sym {
 
-// Every PE puts its input to every peer: one hop, (P-1) n elements each way. `in` is a window or
-// local; it may be the rank's own place in `out`.
+// Every PE puts its input to every member: one hop, (P-1) n elements each way. `in` is a window or
+// local; it may be the rank's own place in `out`. Blocks are of detail::hop_kinds kinds.
 template <Block B, class T, Operand In>
 SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
   const Team& team = group.team;
   const Range mine = rows_of<T>(block, n)(0);
   const Window<T> place = out.at(static_cast<std::size_t>(team.rank()) * n);
   if (!barrier(block, group)) return;  // outputs may be written
-  for (int hop = 1; hop < team.size(); ++hop) {
+  for (int i = 0; i < team.size(); ++i) {
+    const int hop = detail::hop_of(block, i, team.size());
     block.put(place, in, mine, team.pe((team.rank() + hop) % team.size()));
   }
-  block.transform(place, mine, detail::Identity{}, in);
-  barrier(block, group);
+  barrier(block, group);  // every part has arrived
 }
 
 // Every PE sends its input to every peer in packets: one hop, no barrier, 2 (P-1) n elements each

@@ -12,21 +12,19 @@
 
 namespace sym {
 
-// Every PE puts a row to every peer: one hop, (P-1) n elements each way. Staggered, so that at no
-// time one PE is everyone's target; how many rows are under way at a time is the transport's
-// matter.
+// Every PE puts a row to every member: one hop, (P-1) n elements each way. How many rows are under
+// way at a time is the transport's matter. Blocks are of detail::hop_kinds kinds.
 template <Block B, class T, Operand In>
 SYM_FN void all_to_all_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
   const Team& team = group.team;
   const Range part = rows_of<T>(block, n)(0);
   const std::size_t self = static_cast<std::size_t>(team.rank()) * n;
   if (!barrier(block, group)) return;  // outputs may be written
-  for (int hop = 1; hop < team.size(); ++hop) {
-    const int rank = (team.rank() + hop) % team.size();
+  for (int i = 0; i < team.size(); ++i) {
+    const int rank = (team.rank() + detail::hop_of(block, i, team.size())) % team.size();
     block.put(out.at(self), in.at(static_cast<std::size_t>(rank) * n), part, team.pe(rank));
   }
-  block.transform(out.at(self), part, detail::Identity{}, in.at(self));
-  barrier(block, group);
+  barrier(block, group);  // every row has arrived
 }
 
 // Every PE sends a row to every peer in packets: one hop, no barrier, 2 (P-1) n elements each way,

@@ -9,7 +9,8 @@
 
 namespace sym {
 
-// The root puts its input to every peer: one hop, (P-1) n elements out of the root.
+// The root puts its input to every member: one hop, (P-1) n elements out of the root. Blocks are of
+// detail::hop_kinds kinds.
 template <Block B, class T, Operand In>
 SYM_FN void broadcast_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n,
                              int root) {
@@ -17,16 +18,17 @@ SYM_FN void broadcast_direct(B& block, const Group& group, In in, Window<T> out,
   const Range mine = rows_of<T>(block, n)(0);
   if (!barrier(block, group)) return;  // outputs may be written
   if (team.rank() == root) {
-    for (int hop = 1; hop < team.size(); ++hop) {
+    for (int i = 0; i < team.size(); ++i) {
+      const int hop = detail::hop_of(block, i, team.size());
       block.put(out, in, mine, team.pe((root + hop) % team.size()));
     }
-    block.transform(out, mine, detail::Identity{}, in);
   }
   barrier(block, group);
 }
 
 // The root scatters shares, which all PEs then put to each other: the root's port carries the
-// message once instead of P-1 times (van de Geijn's scatter and all-gather).
+// message once instead of P-1 times (van de Geijn's scatter and all-gather). Blocks are of
+// detail::hop_kinds kinds.
 template <Block B, class T, Operand In>
 SYM_FN void broadcast_two_shot(B& block, const Group& group, In in, Window<T> out, std::size_t n,
                                int root) {
@@ -34,10 +36,11 @@ SYM_FN void broadcast_two_shot(B& block, const Group& group, In in, Window<T> ou
   const Shares<T> shares = shares_of<T>(block, n, team);
   if (!barrier(block, group)) return;
   if (team.rank() == root) {
-    for (int hop = 0; hop < team.size(); ++hop) {
-      const int rank = (root + hop) % team.size();
+    for (int i = 0; i < team.size(); ++i) {
+      const int rank = (root + detail::hop_of(block, i, team.size())) % team.size();
       if (rank != root) block.put(out, in, shares(rank), team.pe(rank));
-      block.transform(out, shares(rank), detail::Identity{}, in);
+      for (int other = 0; rank == root && other < team.size(); ++other)
+        block.put(out, in, shares(other), team.pe(root));
     }
   }
   if (!barrier(block, group)) return;  // the shares have arrived

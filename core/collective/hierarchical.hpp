@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/collective/barrier.hpp"
+#include "core/collective/levels.hpp"
 #include "core/collective/ring.hpp"
 
 namespace sym {
@@ -26,10 +27,7 @@ struct RailParts {
 template <Block B, class T, Operand Work, class Op>
 SYM_FN void all_reduce_hierarchical(B& block, const Group& group, Window<T> in, Work work,
                                     Window<T> out, std::size_t n, Op op, int per_node) {
-  const int place = group.team.rank() % per_node;
-  const int nodes = group.team.size() / per_node;
-  const Group node{group.channel, group.team.slice(group.team.rank() - place, 1, per_node)};
-  const Group rail{group.channel, group.team.slice(place, per_node, nodes)};
+  const auto [place, here, nodes, node, rail] = levels_of(group, per_node);
   const Range share = chunk(Range{0, n}, place, per_node, granule<T>);
   const detail::RailParts<T> parts{chunk(share, block.index(), block.count(), granule<T>), nodes};
   const Range mine = parts.part;

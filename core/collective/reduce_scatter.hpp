@@ -39,6 +39,45 @@ SYM_FN void reduce_scatter_one_shot(B& block, const Group& group, In in, Out out
   block.quiet();  // `in` has been sent
 }
 
+// Every PE puts each peer's share to a slot there, in `pieces` (at least 1, equal on all members),
+// and reduces the pieces of its own as they come. Pushing both ways is faster than pulling. Order
+// and bits of `direct`. `work` is symmetric, size*n elements, and must not overlap `in` or `out`.
+// Blocks are of detail::hop_kinds kinds: odd ones are half a piece ahead, so that some put while
+// others reduce.
+template <Block B, class T, Operand In, Operand Out, class Op>
+SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> work, Out out,
+                                std::size_t n, Op op, int pieces) {
+  const Team& team = group.team;
+  const Signals& steps = group.channel.steps;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const Rows<T> rows = rows_of<T>(block, n);
+  const auto slots = per_member(work, n);
+  const int ahead = block.index() % detail::hop_kinds;  // halves of a piece
+  const int cuts = pieces + ahead;
+  const auto cut = [&](int half) {
+    const int at = half < 0 ? 0 : half;
+    return at < 2 * pieces ? chunk(rows(0), at, 2 * pieces, granule<T>).first : rows(0).end();
+  };
+  const auto piece = [&](int index) {
+    const std::size_t first = cut(2 * index - ahead);
+    return Range{first, cut(2 * index + 2 - ahead) - first};
+  };
+  if (!barrier(block, group)) return;  // slots may be written
+  for (int index = 0; index <= cuts; ++index) {
+    for (int hop = 1; hop < team.size() && index < cuts; ++hop) {
+      const int rank = (team.rank() + hop) % team.size();
+      block.fence(team.pe(rank));  // so that the k-th signal says that the k-th piece is there
+      block.put_signal(slots.of(team.rank()), in.at(static_cast<std::size_t>(rank) * n),
+                       piece(index), steps, slot, team.pe(rank));
+    }
+    if (index == 0) continue;  // the piece before is reduced while this one is under way
+    if (!block.wait_until(steps, slot, team)) return;
+    block.reduce_slots(out, in.at(static_cast<std::size_t>(team.rank()) * n), slots,
+                       piece(index - 1), team, op);
+  }
+  block.quiet();  // `in` is the caller's again
+}
+
 // On a ring, P-1 steps, through `work` (size*n elements, symmetric, distinct from `in`). Order
 // rank+1, ..., rank, rounded to T at each hop.
 template <Block B, class T, Operand In, Operand Out, class Op>

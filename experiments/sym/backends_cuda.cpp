@@ -10,6 +10,8 @@
 #include "backends/cuda/nccl_baseline.hpp"
 #include "backends/cuda/probe.hpp"
 #include "backends/cuda/runner.hpp"
+#include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/run_nccl.hpp"
 #endif
 
 namespace sym::command {
@@ -56,8 +58,13 @@ PointResult unpacked(PointResult mine, const std::string& text) {
   return mine;
 }
 
+PointResult run_point_on(cuda::CudaWorld& world, const Algorithm& algorithm, const Point& point) {
+  if (point.variant != nccl_variant) return algorithm.cuda(world, point);
+  return with_dtype(point.dtype, [&]<class T>() { return NcclRun<T>(world, point).run(); });
+}
+
 Outcome run_one(cuda::CudaWorld& world, const Algorithm& algorithm, const Point& point) {
-  const PointResult mine = algorithm.cuda(world, point);
+  const PointResult mine = run_point_on(world, algorithm, point);
   std::vector<PointResult> results;
   for (const std::string& text : world.bootstrap().all_gather(packed(mine)))
     results.push_back(unpacked(mine, text));
@@ -73,10 +80,14 @@ struct NcclCall {
   std::size_t bytes = 0;
 };
 
-// For a product: gather the operand that moves, or scatter the sums of the partial products; no
-// collective of NCCL stands for other schedules.
+// Of all_reduce_rms_norm the all-reduce, with the rest behind it; of tile_reduce the reduce_scatter
+// of as many bytes, which are contiguous. For a product: gather the operand that moves, or scatter
+// the sums of the partial products; no collective of NCCL stands for other schedules.
 NcclCall nccl_call(const Algorithm& algorithm, const Point& point) {
   if (algorithm.has_bound) return {point.algorithm, point.bytes};
+  if (point.tile.rows != 0)
+    return {"reduce_scatter", point.tile.rows * point.tile.cols * dtype_bytes(point.dtype)};
+  if (algorithm.family.normalises) return {"all_reduce", point.bytes};
   const GemmPoint& g = point.gemm;
   const std::size_t element = dtype_bytes(point.dtype);
   const std::string& schedule = point.variant;
@@ -131,7 +142,11 @@ int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points,
       Outcome outcome = run_one(world, algorithm, point);
       const NcclCall call = nccl_call(algorithm, point);
       if (baseline != nullptr && call.bytes > 0 && outcome.result.failure.empty()) {
-        add_baseline(outcome, point, baseline->time(call.name, call.bytes, point.dtype, point.op));
+        add_baseline(outcome, point,
+                     algorithm.family.normalises
+                         ? baseline->time_rms_norm(
+                               {point.moe.tokens, point.moe.hidden, point.residual}, point.dtype)
+                         : baseline->time(call.name, call.bytes, point.dtype, point.op));
       }
       if (world.pe() == 0) done(point, outcome);
     }

@@ -7,6 +7,7 @@
 #include "backends/report/finding_json.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/backends.hpp"
+#include "experiments/sym/launches.hpp"
 #include "models/band.hpp"
 
 #if defined(SYM_HAVE_FIBER)
@@ -144,7 +145,7 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
     return simulate(algorithm, point, sim);
   };
   auto child = std::make_shared<sim::Child>([&] { return one(first); });
-  const int fibres = options.blocks_exact ? point.blocks : 1;
+  const int fibres = fibres_of(point, options.blocks_exact);
   return [child, one, first, fibres, &options] {
     Outcome outcome = outcome_of(child->finish());
     outcome.fibres = fibres;

@@ -9,7 +9,7 @@
 
 namespace sym::command {
 
-enum class Variant { one_shot, one_shot_read, two_shot, ring, direct };
+enum class Variant { one_shot, one_shot_read, two_shot, ring, direct, push };
 
 template <Variant variant, class T, class Op>
 struct AllReduceKernel {
@@ -48,12 +48,15 @@ struct ReduceScatterKernel {
   Group group;
   Window<T> in, work, out;
   std::size_t n;
+  int pieces = 1;
   template <Block B>
   SYM_FN void operator()(B& block) const {
     block.enter(group.channel);
     if constexpr (variant == Variant::one_shot)
       reduce_scatter_one_shot(block, group, in, out, n, Op{});
     if constexpr (variant == Variant::direct) reduce_scatter_direct(block, group, in, out, n, Op{});
+    if constexpr (variant == Variant::push)
+      reduce_scatter_push(block, group, in, work, out, n, Op{}, pieces);
     if constexpr (variant == Variant::ring)
       reduce_scatter_ring(block, group, in, work, out, n, Op{});
     block.leave(group.channel);

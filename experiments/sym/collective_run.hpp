@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/world.hpp"
+#include "experiments/sym/launches.hpp"
 #include "experiments/sym/pattern.hpp"
 #include "experiments/sym/point.hpp"
 #include "experiments/sym/timing.hpp"
@@ -95,17 +96,22 @@ class CollectiveRun {
 
   template <class Op, class Kernel>
   void verify_and_time(const Kernel& kernel) {
+    verify_and_time_calls<Op>([&] { launch(kernel); });
+  }
+  // call() enqueues one call of the collective, which begins and ends on stream 0.
+  template <class Op, class F>
+  void verify_and_time_calls(F call) {
     for (int iteration = 0; iteration < point_.iterations; ++iteration) {
       if (world_.moves_data()) prepare<Op>(iteration);
       world_.barrier();  // inputs of every PE are written before any kernel of the iteration
       const double begin_us = point_.time_verified ? world_.mark_us() : 0;
-      if (!(point_.skip_pe == world_.pe() && iteration == 0)) launch(kernel);
+      if (!(point_.skip_pe == world_.pe() && iteration == 0)) call();
       if (point_.time_verified) result_.time_us = world_.mark_us() - begin_us;
       world_.synchronize();
       if (world_.moves_data()) verify<Op>(iteration);
       world_.barrier();  // and read before any is written again
     }
-    if (point_.timed > 0) result_.time_us = time_us(world_, point_, [&] { launch(kernel); });
+    if (point_.timed > 0) result_.time_us = time_us(world_, point_, call);
   }
 
   W& world_;
@@ -116,12 +122,8 @@ class CollectiveRun {
  private:
   template <class Kernel>
   void launch(const Kernel& kernel) {
-    LaunchConfig config;
-    config.name = point_.algorithm.c_str();
-    config.blocks = point_.blocks;
-    config.threads = point_.threads;
-    config.early = true;                                   // nothing else runs on these GPUs
-    config.symmetric = !point_.variant.ends_with("tree");  // whose blocks take turns at two trees
+    LaunchConfig config = launch_config(point_);
+    config.early = true;  // nothing else runs on these GPUs
     world_.launch(config, kernel);
   }
 

@@ -19,8 +19,8 @@ std::string key_of(const Record& record, bool ours) {
   for (const char* column : {"algorithm", "variant", "pes", "bytes", "dtype", "op"})
     key += record.at(column) + "/";
   // Columns that files of earlier versions lack.
-  for (const char* column :
-       {"tokens", "hidden", "experts", "topk", "routing", "splits", "m", "n", "k"}) {
+  for (const char* column : {"tokens", "hidden", "experts", "topk", "routing", "splits", "m", "n",
+                             "k", "tile", "residual"}) {
     const auto found = record.find(column);
     key += (found == record.end() ? "" : found->second) + "/";
   }

@@ -63,6 +63,56 @@ bool is_compiled(const Algorithm& algorithm, const std::string& variant,
   return any_op && has_dtype(algorithm, variant, options.dtype);
 }
 
+// What `auto` may choose from, and the most blocks of a launch: all of them wait for each other, so
+// all must run at once.
+models::Menu menu_of(const Planning& planning, std::size_t bytes) {
+  const RunOptions& options = planning.options;
+  models::Menu menu;
+  const bool own_gpus = options.gpus < 0 || options.gpus >= planning.pes;
+  for (const std::string& variant : planning.algorithm.variants) {
+    // PEs that share a GPU share its hardware queues, of which these need several each.
+    const bool queues = variant == "copy_engine" || variant == "staged";
+    if (queues && options.backend == "cuda" && !own_gpus) continue;
+    if (is_compiled(planning.algorithm, variant, options)) menu.variants.push_back(variant);
+  }
+  if (options.backend == "cuda" && own_gpus && planning.algorithm.has_nccl)
+    menu.variants.push_back(nccl_variant);
+  const int sharers = own_gpus ? 1 : (planning.pes + options.gpus - 1) / std::max(1, options.gpus);
+  menu.most_blocks =
+      std::max(1, static_cast<int>(planning.machine.number_or("sms", 132)) / sharers);
+  const int threads = options.threads > 0 ? options.threads : threads_for(bytes);
+  menu.packet_blocks =
+      blocks_for(bytes, threads, static_cast<int>(planning.machine.number("default_blocks")));
+  return menu;
+}
+
+models::Choice choose(const Planning& planning, const models::Job& job, const models::Menu& menu) {
+  models::Choice choice = models::choose(planning.machine, job, menu);
+  if (!choice.variant.empty()) return choice;
+  choice.variant = planning.algorithm.variants.front();
+  choice.why = "the first: no estimate is known";
+  return choice;
+}
+
+// What --explain says of the choice.
+std::vector<std::string> explained(const models::Choice& choice, const std::string& taken) {
+  std::vector<std::string> lines{fmt::format("auto: {}, {}", choice.variant, choice.why)};
+  if (taken != choice.variant) lines[0] += fmt::format("; {} was asked for", taken);
+  for (const models::Estimate& one : choice.candidates) {
+    lines.push_back(fmt::format("  {:<14} {:>9.2f} us, {:>3} blocks: {}", one.variant, one.us,
+                                one.blocks, models::terms_text(one)));
+  }
+  return lines;
+}
+
+// Blocks by the machine's numbers, on backends that are about a machine.
+bool has_timed_blocks(const Planning& planning, const std::string& variant) {
+  const RunOptions& options = planning.options;
+  return options.blocks == 0 && (options.backend == "cuda" || options.backend == "sim") &&
+         planning.pes <= planning.machine.gpus_per_node &&
+         models::has_estimate(planning.machine, planning.algorithm.name, variant);
+}
+
 std::vector<Point> collective_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   const std::string& name = planning.algorithm.name;
@@ -73,23 +123,25 @@ std::vector<Point> collective_points(const Planning& planning) {
     throw UsageError(fmt::format("--per-node {}: {} PEs are no whole number of such nodes",
                                  options.per_node, planning.pes));
   }
-  const bool modelled = name == "all_reduce" || name == "all_gather" || name == "reduce_scatter" ||
-                        name == "broadcast" || name == "all_to_all";
   std::vector<Point> points;
   for (const std::size_t bytes : options.sizes) {
-    std::string chosen = !options.flavour.empty() ? variant_of_flavour(planning, bytes)
-                         : modelled ? models::choose_variant(planning.machine, name, planning.pes,
-                                                             static_cast<double>(bytes))
-                                    : planning.algorithm.variants.front();
-    // The next best was compiled for all.
-    if (!is_compiled(planning.algorithm, chosen, options))
-      chosen = chosen == "hierarchical_hd" ? "hierarchical" : "ring";
-    for (const std::string& variant : planning.variants(chosen)) {
+    const models::Job job{name, planning.pes, static_cast<double>(bytes)};
+    const models::Menu menu = menu_of(planning, bytes);
+    models::Choice choice = choose(planning, job, menu);
+    if (!options.flavour.empty()) {
+      choice.variant = variant_of_flavour(planning, bytes);
+      choice.why = "NCCL's choice";
+      choice.candidates.clear();
+    }
+    for (const std::string& variant : planning.variants(choice.variant)) {
       if (!is_compiled(planning.algorithm, variant, options)) {
         throw UsageError(
             fmt::format("{} {}: for GPUs it was compiled for --op sum alone", name, variant));
       }
       Point point = planning.point(variant, bytes);
+      if (has_timed_blocks(planning, variant))
+        point.blocks = models::best_blocks(planning.machine, job, variant, menu).blocks;
+      if (options.sim.explain) point.choice = explained(choice, variant);
       point.flavour = flavour_of(planning, bytes);
       point.op = planning.algorithm.has_op ? options.op : "sum";
       point.data = options.data;
@@ -180,8 +232,8 @@ Family collective_family() {
 
 std::vector<std::string> family_options() {
   std::vector<std::string> all;
-  for (const Family& family :
-       {collective_family(), all_to_all_v_family(), moe_family(), gemm_family()}) {
+  for (const Family& family : {collective_family(), all_to_all_v_family(), moe_family(),
+                               gemm_family(), norm_family(), tile_family()}) {
     all.insert(all.end(), family.takes.begin(), family.takes.end());
   }
   return all;

@@ -45,12 +45,16 @@ struct Family {
   bool equal_outputs = false;
   // Whether NCCL has something to compare with, besides collectives that have a bound.
   bool has_baseline = false;
+  // Whether that is an all-reduce with RMSNorm behind it.
+  bool normalises = false;
 };
 
 Family collective_family();
 Family all_to_all_v_family();
 Family moe_family();
 Family gemm_family();
+Family norm_family();
+Family tile_family();
 
 // The options that some families take and others do not.
 std::vector<std::string> family_options();
@@ -62,5 +66,7 @@ std::size_t dtype_bytes(const std::string& dtype);
 
 // "2x4"; none if empty. Throws UsageError.
 gemm::Grid parse_grid(const std::string& text);
+// "128x64". Throws UsageError.
+gemm::Grid parse_tile(const std::string& text);
 
 }  // namespace sym::command

@@ -91,9 +91,10 @@ constexpr const char* help =
     "sym mutate ALGO [options]\n"
     "Drops or weakens each synchronisation of an algorithm in turn, runs the changed program "
     "under\n"
-    "the checker, and says who noticed: killed, hang, equivalent or survived.\n"
+    "the checker, and says who noticed: killed, hang, equivalent, vacuous (there was nothing to "
+    "order) or survived.\n"
     "\n"
-    "  --proof-seconds S  of an exhaustive search for each survivor (10; 0: none)\n"
+    "  --proof-seconds S  of an exhaustive search for each survivor (2; 0: none)\n"
     "  --csv F, --json F  write every mutant\n"
     "  --expect F         a CSV of an earlier run: exit status 1 if what was killed survives now\n"
     "  --min-score P      exit status 1 if of some group less than P percent are killed\n"
@@ -105,7 +106,8 @@ constexpr const char* help =
     "\n"
     "Exit status: 0 all mutants have been tried, whoever noticed; 1 lost a kill, or a program "
     "with\n"
-    "findings of its own; 2 bad usage or input; 3 this build has no checker.\n";
+    "findings of its own, or a group below --min-score; 2 bad usage or input; 3 this build has no "
+    "checker.\n";
 
 // Shapes by variant, in the order of the variants.
 struct Shapes {

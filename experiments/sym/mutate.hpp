@@ -14,7 +14,7 @@ namespace sym::command {
 //   --csv F, --json F     every mutant
 //   --expect F            a CSV of an earlier run: exit status 1 if what was killed survives now
 //   --min-score P         exit status 1 if of some group less than P percent are killed
-//   --proof-seconds S     of an exhaustive search for each survivor (10; 0: none)
+//   --proof-seconds S     of an exhaustive search for each survivor (2; 0: none)
 // Returns the exit status.
 int mutate_command(const Invocation& invocation, const std::vector<std::string>& arguments);
 

@@ -79,6 +79,11 @@ struct RunOptions {
   double beta = 0;
   bool bias = false;
   int max_buffers = 0;
+  // all_reduce_rms_norm, which takes tokens and hidden as well
+  bool residual = false;
+  // tile_reduce
+  std::size_t rows = 256, cols = 256;
+  std::vector<std::string> tiles{"128x128"};
   std::string csv, json, replay_file;
   bool coverage = false;
 };

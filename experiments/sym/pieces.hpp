@@ -5,13 +5,18 @@
 #include <cmath>
 
 #include "experiments/sym/point.hpp"
-#include "models/machine.hpp"
+#include "models/times.hpp"
 
 namespace sym::command {
 
 // C pieces of m bytes in all over h hops take (h + C - 1)(latency + m / (C x rate)), which is least
 // for C = sqrt((h - 1) m / (latency x rate)). A ring's hop is two: the piece's way, and its sum.
 inline int pieces_of(const models::Machine& machine, const Point& point) {
+  if (point.variant == "staged" || point.variant == "push") {
+    return models::pieces_of_share(machine,
+                                   {point.algorithm, point.pes, static_cast<double>(point.bytes)},
+                                   point.variant, point.blocks);
+  }
   const bool rails = point.variant == "hierarchical_tree";
   const bool ring = point.variant == "ring_pipelined";
   if (!rails && !ring && point.variant != "double_tree") return 1;

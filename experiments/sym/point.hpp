@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sym::command {
 
@@ -30,6 +31,13 @@ struct GemmPoint {
   bool with_reference = false;  // time the product of one GPU as well
 };
 
+// What tile_reduce needs: a matrix, and the tiles that it is cut to; those at its edges are
+// smaller.
+struct TilePoint {
+  std::size_t rows = 0, cols = 0;
+  std::size_t tile_rows = 1, tile_cols = 1;
+};
+
 struct Point {
   std::string algorithm = "all_reduce";
   std::string variant = "auto";
@@ -53,10 +61,13 @@ struct Point {
   int root = 0;
   bool graph = false;
   std::uint64_t seed = 1;
-  int skip_pe = -1;    // --inject skip=PE: this PE leaves out its first launch
-  int shrink_pe = -1;  // --inject count=PE: this PE comes with one element less
+  std::vector<std::string> choice{};  // why this variant, in lines; empty: nobody asks
+  int skip_pe = -1;                   // --inject skip=PE: this PE leaves out its first launch
+  int shrink_pe = -1;                 // --inject count=PE: this PE comes with one element less
   MoePoint moe;
   GemmPoint gemm;
+  TilePoint tile;
+  bool residual = false;  // all_reduce_rms_norm: one is added, and gets the sum
 };
 
 // What only some families have to tell. 0: not measured.

@@ -15,11 +15,17 @@ PointResult run_point(W& world, const Point& point);
 template <World W, class T>
 PointResult run_scale(W& world, const Point& point);
 template <World W, class T>
+PointResult run_copies(W& world, const Point& point);
+template <World W, class T>
 PointResult run_all_to_all_v(W& world, const Point& point);
 template <World W, class T>
 PointResult run_moe(W& world, const Point& point);
 template <World W, class T>
 PointResult run_gemm(W& world, const Point& point);
+template <World W, class T>
+PointResult run_rms_norm(W& world, const Point& point);
+template <World W, class T>
+PointResult run_tile_reduce(W& world, const Point& point);
 
 }  // namespace sym::command
 
@@ -53,6 +59,14 @@ struct AtScale {
     return run_scale<W, T>(world, point);
   }
 };
+// By the copy engine: of the GPU's code a kernel that reduces, and no more.
+struct Copies {
+  using Types = Collectives::Types;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_copies<W, T>(world, point);
+  }
+};
 struct AllToAllV {
   using Types = std::tuple<bf16, float, std::uint8_t>;
   template <class W, class T>
@@ -72,6 +86,21 @@ struct Gemms {
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_gemm<W, T>(world, point);
+  }
+};
+
+struct Norms {
+  using Types = std::tuple<bf16, f16, float>;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_rms_norm<W, T>(world, point);
+  }
+};
+struct Tiles {
+  using Types = std::tuple<bf16, f16, float, std::int32_t>;
+  template <class W, class T>
+  static PointResult run(W& world, const Point& point) {
+    return run_tile_reduce<W, T>(world, point);
   }
 };
 
@@ -117,6 +146,7 @@ Algorithm collective(const std::string& name, const std::string& summary,
                      std::vector<std::string> variants) {
   Algorithm algorithm = compiled<Collectives>(name, summary);
   algorithm.variants = std::move(variants);
+  algorithm.has_nccl = true;
   algorithm.has_op = name == "all_reduce" || name == "reduce_scatter";
   algorithm.family.equal_outputs = name != "reduce_scatter";
   return algorithm;
@@ -130,24 +160,28 @@ void choose_by_variant(F& function, const F& at_scale, const std::vector<std::st
     return scale ? at_scale(world, point) : few(world, point);
   };
 }
-// Adds variants of run_scale to a collective.
-Algorithm with_scale(Algorithm algorithm, const std::vector<std::string>& variants) {
-  const Algorithm scale = compiled<AtScale>(algorithm.name, algorithm.summary);
-  choose_by_variant(algorithm.thread, scale.thread, variants);
-  choose_by_variant(algorithm.fiber, scale.fiber, variants);
-  choose_by_variant(algorithm.cuda, scale.cuda, variants);
-  for (const std::string& variant : variants) {
-    algorithm.variants.push_back(variant);
-    algorithm.fewer_dtypes[variant] = scale.dtypes;
-  }
+// Adds variants that another program runs.
+template <class Program>
+Algorithm with(Algorithm algorithm, const std::vector<std::string>& variants) {
+  const Algorithm more = compiled<Program>(algorithm.name, algorithm.summary);
+  choose_by_variant(algorithm.thread, more.thread, variants);
+  choose_by_variant(algorithm.fiber, more.fiber, variants);
+  choose_by_variant(algorithm.cuda, more.cuda, variants);
+  algorithm.variants.insert(algorithm.variants.end(), variants.begin(), variants.end());
   return algorithm;
+}
+Algorithm with_scale(Algorithm algorithm, const std::vector<std::string>& variants) {
+  for (const std::string& variant : variants)
+    algorithm.fewer_dtypes[variant] = names_of(static_cast<AtScale::Types*>(nullptr));
+  return with<AtScale>(std::move(algorithm), variants);
 }
 Algorithm all_to_all() {
   Algorithm algorithm =
       compiled<AtScale>("all_to_all", "out = of every PE's input the part for this rank");
   algorithm.variants = {"one_shot", "direct", "two_hop"};
   algorithm.has_op = false;
-  return algorithm;
+  algorithm.has_nccl = true;
+  return with<Copies>(std::move(algorithm), {"copy_engine"});
 }
 
 // An algorithm of another family: no operator, and no closed form that bounds it.
@@ -171,22 +205,35 @@ std::vector<std::string> gemm_schedules() {
 }  // namespace
 
 Registry::Registry() {
-  add(with_scale(collective("all_reduce", "out = op over all PEs of in",
-                            {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}),
-                 {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
-                  "hierarchical_tree"}));
-  add(with_scale(collective("all_gather", "out = the inputs of all PEs, by rank",
-                            {"one_shot", "direct", "ring"}),
+  add(with_scale(
+      with<Copies>(collective("all_reduce", "out = op over all PEs of in",
+                              {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}),
+                   {"staged"}),
+      {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
+       "hierarchical_tree"}));
+  add(with_scale(with<Copies>(collective("all_gather", "out = the inputs of all PEs, by rank",
+                                         {"one_shot", "direct", "ring"}),
+                              {"copy_engine"}),
                  {"hierarchical"}));
-  add(with_scale(collective("reduce_scatter", "out = this rank's share of op over all PEs",
-                            {"one_shot", "direct", "ring"}),
-                 {"hierarchical"}));
+  add(with_scale(
+      with<Copies>(collective("reduce_scatter", "out = this rank's share of op over all PEs",
+                              {"one_shot", "direct", "push", "ring"}),
+                   {"staged"}),
+      {"hierarchical"}));
   add(all_to_all());
   add(collective("broadcast", "out = the root's input", {"direct", "two_shot"}));
   add(of_family<AllToAllV>("all_to_all_v", "rows to every PE, counts in device memory",
                            all_to_all_v_family(), {"direct"}));
   add(of_family<Moe>("moe_dispatch_combine", "tokens to their experts, and back as weighted sums",
                      moe_family(), {"expert_major"}));
+  add(of_family<Norms>("all_reduce_rms_norm",
+                       "out = RMSNorm of (the sum over all PEs of in) + residual + bias",
+                       norm_family(), {"one_shot", "two_shot", "unfused"}));
+  Algorithm tiles =
+      of_family<Tiles>("tile_reduce", "tiles of a matrix, each reduced to a root of its own",
+                       tile_family(), {"direct"});
+  tiles.has_op = true;
+  add(std::move(tiles));
   Family products = gemm_family();
   products.schedules = gemm_schedules();
   add(of_family<Gemms>("gemm", "D = A B^T + beta C + bias, in tiles over all PEs", products,
@@ -243,7 +290,7 @@ void require_dtype(const Algorithm& algorithm, const std::string& variant,
 }
 
 void require_variant(const Algorithm& algorithm, const std::string& variant) {
-  if (variant == "auto") return;
+  if (variant == "auto" || (variant == nccl_variant && algorithm.has_nccl)) return;
   const auto& names = algorithm.variants;
   if (std::find(names.begin(), names.end(), variant) != names.end()) return;
   throw UsageError("unknown variant '" + variant + "' of " + algorithm.name + "; the nearest is '" +

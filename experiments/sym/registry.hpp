@@ -27,6 +27,7 @@ struct Algorithm {
   std::string summary;
   std::vector<std::string> variants;  // the first is the default of one that `auto` does not know
   bool has_op = true;
+  bool has_nccl = false;  // "nccl" is a variant on GPUs: NCCL's own call
   bool has_bound = true;  // a lower bound and a bus bandwidth are defined for it
   Family family = collective_family();
   std::vector<std::string> dtypes{};  // that it was compiled for; empty: all
@@ -55,6 +56,9 @@ class Registry {
   std::vector<Algorithm> algorithms_;
   std::string twice_;  // the first name that came again; empty: none
 };
+
+// The variant that is NCCL's own call, see Algorithm::has_nccl.
+inline const std::string nccl_variant = "nccl";
 
 // Throws UsageError, naming the nearest, unless `variant` is one of the algorithm's or "auto".
 void require_variant(const Algorithm& algorithm, const std::string& variant);

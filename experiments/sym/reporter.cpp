@@ -7,17 +7,12 @@
 
 #include "backends/report/build.hpp"
 #include "backends/report/covered.hpp"
-#include "core/error.hpp"
+#include "backends/report/wording.hpp"
 #include "experiments/sym/replay.hpp"
 
 namespace sym::command {
 
-namespace {
-// "1 run", "3 runs"
-std::string number_of(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-}  // namespace
+using report::number_of;
 
 void Reporter::Coverage::add(const Checked& checked) {
   ++runs;
@@ -49,8 +44,7 @@ Reporter::Reporter(const Invocation& invocation, const RunOptions& options,
       machine_(machine),
       findings_({options.findings, options.sarif, options.suppress}) {
   for (const std::string& path : {options_.csv, options_.json}) {
-    if (!path.empty() && !std::ofstream(path, std::ios::app))
-      throw UsageError("cannot write " + path);
+    if (!path.empty()) report::require_writable(path);
   }
 }
 
@@ -74,6 +68,7 @@ void Reporter::row(const Point& point, const Outcome& outcome) {
   rows_.push_back(row_of(algorithm_, point, outcome, options_));
   add_rates(rows_.back(), algorithm_, point, machine_);
   print_row(stdout, rows_.back());
+  for (const std::string& line : point.choice) fmt::print("#   {}\n", line);
   for (const std::string& line : outcome.simulated.explanation) fmt::print("#   {}\n", line);
   if (!outcome.result.first_wrong.empty()) fmt::print("#   WRONG {}\n", outcome.result.first_wrong);
 }
@@ -160,16 +155,9 @@ void Reporter::checker_lines() const {
     }
   }
   if (options_.schedule == "exhaustive") {
-    fmt::print(
-        "# exhaustive: {}, {}, {}\n", number_of(all.executions, "execution"),
-        options_.bound < 0
-            ? std::string("no bound on preemptions")
-            : fmt::format("at most {} in each",
-                          number_of(static_cast<std::uint64_t>(options_.bound), "preemption")),
-        incomplete_ > 0     ? "INCOMPLETE"
-        : within_bound_ > 0 ? "incomplete: the bound left some out"
-                            : "complete: every other order of verbs and of whole transfers does "
-                              "the same as one of them");
+    fmt::print("# exhaustive: {}, {}, {}\n", number_of(all.executions, "execution"),
+               report::search_extent(options_.bound),
+               report::search_end(incomplete_ > 0, within_bound_ > 0));
   }
   if (over_budget_ > 0) {
     fmt::print("# INCOMPLETE {} of {} ended by a budget, and what was not reached is not checked\n",

@@ -80,7 +80,9 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
           {"runs", number(static_cast<std::uint64_t>(row.runs))},
           {"p99_us", number(row.p99_us)},
           {"time_low_us", number(row.low_us)},
-          {"time_high_us", number(row.high_us)}};
+          {"time_high_us", number(row.high_us)},
+          {"tile", row.tile},
+          {"residual", row.residual}};
 }
 
 void print_header(std::FILE* out, const std::string& title) {
@@ -108,11 +110,13 @@ std::string remarks(const Row& row) {
   if (row.hidden != 0) say(fmt::format("{}x{}", row.tokens, row.hidden));
   say(row.routing);
   say(row.splits);
+  say(row.tile);
+  if (row.residual == "1") say("with residual");
   if (row.m != 0) say(fmt::format("{}x{}x{}", row.m, row.n, row.k));
   if (row.tflops != 0) say(fmt::format("{:.3g} TFLOPS a GPU", row.tflops));
   const bool halves = measured.dispatch_us != 0;
   const double sending_us = halves ? measured.dispatch_us : row.time_us;
-  if (row.hidden != 0 && sending_us != 0) {
+  if (measured.remote_bytes != 0 && row.m == 0 && sending_us != 0) {
     const double gbps = measured.remote_bytes / sending_us * 1e-3;
     say(halves ? fmt::format("dispatch {:.2f} us,", measured.dispatch_us) : std::string());
     say(fmt::format("{:.1f} GB/s to peers", gbps));

@@ -46,6 +46,7 @@ struct Row {
   // Of the simulator, where they were asked for.
   int runs = 0;
   double p99_us = 0, low_us = 0, high_us = 0;
+  std::string tile, residual;  // of tile_reduce and of all_reduce_rms_norm
 };
 
 // (column, value) in the order of the schema.

@@ -1,5 +1,7 @@
 #include "experiments/sym/row_of.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "models/bounds.hpp"
@@ -19,6 +21,8 @@ void add_families(Row& row, const Point& point, const Measures& measures) {
   row.m = point.gemm.m;
   row.n = point.gemm.n;
   row.k = point.gemm.k;
+  const TilePoint& t = point.tile;
+  if (t.rows != 0) row.tile = fmt::format("{}x{}/{}x{}", t.rows, t.cols, t.tile_rows, t.tile_cols);
 }
 
 void add_baseline(Row& row, const Outcome& outcome) {
@@ -78,6 +82,7 @@ Row row_of(const Algorithm& algorithm, const Point& point, const Outcome& outcom
     row.high_us = outcome.simulated.high_us;
   }
   add_baseline(row, outcome);
+  if (algorithm.family.normalises) row.residual = point.residual ? "1" : "0";
   add_families(row, point, outcome.result.measures);
   return row;
 }

@@ -30,10 +30,6 @@ class Run {
             options.what_if)),
         reporter_(invocation, options_, algorithm_, has_machine_ ? &machine_ : nullptr) {
     if (options_.backend == "ibgda") throw Unavailable("ibgda: " + why_unavailable("ibgda"));
-    for (const std::string& path : {options_.csv, options_.json}) {
-      if (!path.empty() && !std::ofstream(path, std::ios::app))
-        throw UsageError("cannot write " + path);
-    }
     if (options_.backend == "sim" && options_.machine.empty()) {
       throw UsageError("sim needs a machine: --machine NAME or FILE (sym list shows the names)");
     }

@@ -8,8 +8,8 @@ namespace {
 void add_sim_options(CLI::App& run, SimRunOptions& o) {
   const std::string group = "sim";
   run.add_flag("--explain", o.explain,
-               "what bounds each phase, the critical path, the busiest links, and the error band")
-      ->group(group);
+               "what `auto` chose from, and why; on sim also what bounds each phase, the critical "
+               "path, the busiest links, and the error band");
   run.add_option("--trace", o.trace, "write a timeline of the run for Perfetto (JSON)")
       ->group(group);
   run.add_option("--band", o.band,
@@ -150,6 +150,20 @@ void add_gemm_options(CLI::App& run, RunOptions& o, RawRun& raw) {
       ->group(group);
 }
 
+void add_layer_options(CLI::App& run, RunOptions& o, RawRun& raw) {
+  run.add_flag("--residual", o.residual,
+               "all_reduce_rms_norm (which takes --tokens and --hidden too): add a residual, which "
+               "gets what is normalised")
+      ->group("all_reduce_rms_norm");
+  const std::string group = "tile_reduce";
+  run.add_option("--rows", raw.rows, "of the matrix (default 256)")->group(group);
+  run.add_option("--cols", raw.cols, "of the matrix (default 256)")->group(group);
+  run.add_option("--tile", raw.tiles,
+                 "ROWSxCOLUMNS of a tile, or several: 2048x2048,128x128 (default 128x128); tile k "
+                 "goes to rank k modulo the PEs")
+      ->group(group);
+}
+
 }  // namespace
 
 void add_run_options(CLI::App& run, RunOptions& options, RawRun& raw) {
@@ -158,6 +172,7 @@ void add_run_options(CLI::App& run, RunOptions& options, RawRun& raw) {
   add_collective_options(run, options, raw);
   add_exchange_options(run, options, raw);
   add_gemm_options(run, options, raw);
+  add_layer_options(run, options, raw);
 }
 
 }  // namespace sym::command

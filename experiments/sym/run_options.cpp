@@ -13,6 +13,7 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "sim/disturbance.hpp"
 
 namespace sym::command {
 
@@ -96,6 +97,10 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
     if (o.backend != "cuda")
       throw UsageError("--baseline nccl needs GPUs: it goes with --backend cuda");
   }
+  if (o.sim.explain && o.backend != "sim" && !algorithm.has_bound) {
+    throw UsageError("--explain says how a variant was chosen; of " + algorithm.name +
+                     " it goes with --backend sim alone");
+  }
   const auto only = [&o](bool given, const char* option, const std::string& backend) {
     if (given && o.backend != backend)
       throw UsageError(std::string(option) + " goes with --backend " + backend + " alone");
@@ -107,6 +112,7 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
   only(!o.flavour.empty(), "--flavour", "sim");
   only(!o.network.empty(), "--network", "sim");
   only(o.graph && o.backend != "thread", "--graph", "cuda");
+  only(o.variant == nccl_variant, "--variant nccl", "cuda");
   only(o.coverage, "--coverage", "check");
   only(o.schedule != "worst", "--schedule", "check");
   const bool deterministic = o.backend == "check" || o.backend == "sim";
@@ -118,11 +124,9 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
 
 // What --inject says of a simulated machine goes to the simulator; the rest is the program's.
 void understand_sim(RunOptions& o, const CLI::App& app) {
-  static const std::vector<std::string> names{"slow_gpu", "slow_nic", "slow_link", "background"};
   std::string rest;
   for (const std::string& part : comma_separated(o.inject)) {
-    const bool disturbs = contains(names, part.substr(0, part.find('=')));
-    std::string& to = disturbs ? o.sim.disturb : rest;
+    std::string& to = sim::is_disturbance(part) ? o.sim.disturb : rest;
     to += (to.empty() ? "" : ",") + part;
   }
   o.inject = rest;
@@ -131,11 +135,11 @@ void understand_sim(RunOptions& o, const CLI::App& app) {
       throw UsageError(std::string(option) + " goes with --backend sim alone");
   };
   only(!o.sim.disturb.empty(), ("--inject " + o.sim.disturb).c_str());
-  for (const char* option : {"--explain", "--trace", "--band", "--jitter", "--placement"})
+  for (const char* option : {"--trace", "--band", "--jitter", "--placement"})
     only(app.get_option(option)->count() > 0, option);
   if (app.get_option("--band")->count() > 0 && !(o.sim.band > 0 && o.sim.band <= 1000))
     throw UsageError("--band takes a percentage above 0 and up to 1000");
-  if (o.sim.explain && o.sim.band <= 0) o.sim.band = 30;
+  if (o.backend == "sim" && o.sim.explain && o.sim.band <= 0) o.sim.band = 30;
   if (o.sim.jitter.empty()) return;
   if (app.get_option("--runs")->count() == 0) o.runs = 20;
   o.sim.runs = std::exchange(o.runs, 1);  // a row for all, not one each
@@ -189,6 +193,9 @@ void understand_families(RunOptions& o, const RawRun& raw) {
   o.alignment = static_cast<std::size_t>(raw.alignment);
   if (!raw.routing.empty()) o.routing = comma_separated(raw.routing);
   if (!raw.splits.empty()) o.splits = comma_separated(raw.splits);
+  if (!raw.rows.empty()) o.rows = parse_number("--rows", raw.rows);
+  if (!raw.cols.empty()) o.cols = parse_number("--cols", raw.cols);
+  if (!raw.tiles.empty()) o.tiles = comma_separated(raw.tiles);
   if (!raw.m.empty()) o.m = parse_number("--m", raw.m);
   if (!raw.n.empty()) o.n = parse_number("--n", raw.n);
   if (!raw.k.empty()) o.k = parse_number("--k", raw.k);

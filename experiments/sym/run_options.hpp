@@ -13,7 +13,7 @@ namespace sym::command {
 struct RawRun {
   std::string pes, sizes, bytes, begin, end, factor, knobs, budget, gpus_per_thread, seed;
   std::string schedule = "worst";
-  std::string tokens, hidden, capacity, routing, splits, m, n, k;
+  std::string tokens, hidden, capacity, routing, splits, m, n, k, rows, cols, tiles;
   long long alignment = 1;
   int warm_up = 0;
 };

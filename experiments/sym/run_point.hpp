@@ -26,7 +26,7 @@ class PointRun : private CollectiveRun<W, T> {
       : Base(world, point, point.variant != "ring" && point.variant != "hierarchical") {}
 
   PointResult run() {
-    const bool needs_work = (point_.algorithm == "reduce_scatter" && point_.variant == "ring") ||
+    const bool needs_work = (point_.algorithm == "reduce_scatter" && point_.variant != "direct") ||
                             point_.variant == "hierarchical";
     return Base::run_with(needs_work ? shape_.in : 0, Base::packet_bytes(),
                           [this]<class Op>() { by_variant<Op>(); });
@@ -60,6 +60,9 @@ class PointRun : private CollectiveRun<W, T> {
       if (variant == "direct")
         this->template verify_and_time<Op>(
             ReduceScatterKernel<Variant::direct, T, Op>{group(), in_, work_, out_, n});
+      if (variant == "push")
+        this->template verify_and_time<Op>(
+            ReduceScatterKernel<Variant::push, T, Op>{group(), in_, work_, out_, n, point_.pieces});
       if (variant == "ring")
         this->template verify_and_time<Op>(
             ReduceScatterKernel<Variant::ring, T, Op>{group(), in_, work_, out_, n});

@@ -71,6 +71,8 @@ says "hierarchical_hd, hierarchical_tree"
 says "direct, two_hop"
 says "moe_dispatch_combine"
 says "all_to_all_v"
+says "all_reduce_rms_norm"
+says "tile_reduce"
 says "ag_a, ag_b, rs_a, rs_b, cannon"
 try 0 "$SYM" run gemm --help
 says "--splits"

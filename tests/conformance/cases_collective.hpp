@@ -42,8 +42,9 @@ class Collectives {
   template <Variant variant, class Op>
   void reduce_scatter(const Team& team, std::size_t n, int blocks) {
     if (!begin<Op>(team, n * ranks(team))) return;
-    world_.launch(config("reduce_scatter", blocks),
-                  ReduceScatterKernel<variant, T, Op>{group(team, n, blocks), in_, work_, out_, n});
+    world_.launch(
+        config("reduce_scatter", blocks),
+        ReduceScatterKernel<variant, T, Op>{group(team, n, blocks), in_, work_, out_, n, 3});
     end("reduce_scatter", team, n, blocks,
         combined<T>(iteration_, team, n, static_cast<std::size_t>(team.rank()) * n, Op{}));
   }
@@ -76,6 +77,7 @@ class Collectives {
     all_reduce<Variant::ring, Op>(team, n, blocks);
     reduce_scatter<Variant::one_shot, Op>(team, n, blocks);
     reduce_scatter<Variant::direct, Op>(team, n, blocks);
+    reduce_scatter<Variant::push, Op>(team, n, blocks);
     reduce_scatter<Variant::ring, Op>(team, n, blocks);
   }
   void movements(const Team& team, std::size_t n, int blocks) {

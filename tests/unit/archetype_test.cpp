@@ -12,6 +12,8 @@
 #include "core/collective/hierarchical_shares.hpp"
 #include "core/collective/reduce_scatter.hpp"
 #include "core/collective/ring_pipelined.hpp"
+#include "core/collective/rms_norm.hpp"
+#include "core/collective/tile_reduce.hpp"
 #include "core/gemm/instances.hpp"
 #include "core/gemm/run.hpp"
 #include "core/moe/all_to_all_v.hpp"
@@ -61,15 +63,32 @@ void all_algorithms() {
   all_gather_ring(block, group, in, out, n);
   reduce_scatter_one_shot(block, group, in, local, n, Max{});
   reduce_scatter_direct(block, group, in, local, n, Sum{});
+  reduce_scatter_push(block, group, local, in, local, n, Sum{}, 2);
   reduce_scatter_ring(block, group, local, in, local, n, Sum{});
   broadcast_direct(block, group, local, out, n, 0);
   broadcast_two_shot(block, group, in, out, n, 0);
+  tile_reduce(block, group, TileList{}, Matrix<T>{}, Matrix<T>{}, Sum{});
+}
+
+template <class T>
+void all_norms() {
+  BlockArchetype block;
+  Group group;
+  RmsNorm<Window<T>> norm;
+  RmsNorm<Local<T>, true> with_residual;
+  norm.rows = with_residual.rows = 3;
+  all_reduce_rms_norm_one_shot(block, group, norm);
+  all_reduce_rms_norm_one_shot(block, group, with_residual);
+  all_reduce_rms_norm_two_shot(block, group, norm);
+  rms_norm(block, with_residual);
 }
 
 TEST(Archetype, EveryAlgorithmNeedsNoMoreThanTheConcept) {
   all_algorithms<bf16>();
   all_algorithms<double>();
   all_algorithms<std::uint8_t>();
+  all_norms<bf16>();
+  all_norms<float>();
 }
 
 // A World of one PE that does nothing but count what is allocated.

@@ -219,6 +219,22 @@ TEST(Schedules, PollingForEverIsALivelock) {
   }
 }
 
+// An addition of nothing is a look.
+TEST(Schedules, PollingByFetchAddIsALivelock) {
+  if (!fiber::FaultGuard::works()) GTEST_SKIP() << "not decided under sanitizers";
+  const CheckReport report = run_check(options_of("worst"), [](FiberWorld& world) {
+    const auto count = world.allocate<std::uint64_t>(1);
+    world.launch({.name = "polls"}, [count](FiberBlock& block) {
+      if (block.pe() == 1) return;
+      while (block.fetch_add(count, 0, std::uint64_t{0}, 0) == 0) {
+      }
+    });
+    world.synchronize();
+  });
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].kind, "livelock");
+}
+
 // Loops that give up, or whose signal comes late, are none, in whatever schedule.
 TEST(Schedules, PollingForAWhileIsNone) {
   for (const char* schedule : {"worst", "random", "pct", "fifo"}) {

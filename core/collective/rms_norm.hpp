@@ -1,0 +1,154 @@
+// all_reduce_rms_norm: an all-reduce, a bias, a residual and RMSNorm (Zhang and Sennrich, 2019) in
+// one kernel; and the normalisation alone, which behind an all-reduce is the unfused pair.
+//
+//   x[r, i]   = (sum over the team of in[r, i]) + residual[r, i] + bias[i]
+//   out[r, i] = x[r, i] / sqrt(mean over i of x[r, i]^2 + epsilon) * weight[i]
+//
+// Called by every block of a launch on every member, with equal shapes and grid; each launch with
+// RmsNorm::scratch_bytes() of scratch. A block takes whole rows. Each x accumulates in f32 for
+// narrow floats, over ranks 0..P-1, then residual, then bias, and is rounded once; the squares are
+// those of the rounded x, added in the order of Block::sum; out is rounded once. So both fused
+// variants give the same bits on every backend, for any grid; the unfused pair gives the same where
+// the element type is its own accumulator (f32), and else rounds the sum once more.
+#pragma once
+
+#include <cmath>
+
+#include "core/collective/barrier.hpp"
+#include "core/collective/share.hpp"
+
+namespace sym {
+
+// What is normalised. M is a Window or a Local; `in` of all variants that reduce, and `out` and
+// `residual` of two_shot, are windows. `out` and `in` may be the same memory. Without
+// `adds_residual` `residual` is not looked at.
+template <Operand M, bool adds_residual = false>
+struct RmsNorm {
+  using T = typename M::value_type;
+  std::size_t rows = 0;
+  std::size_t hidden = 1;  // elements of a row, at least 1
+  M in, out;               // rows x hidden
+  M bias, weight;          // hidden elements, equal on all members
+  M residual;              // rows x hidden: read, and then x
+  float epsilon = 1e-6F;
+
+  // Of one block: a row of x, and the weights.
+  SYM_HD constexpr std::size_t scratch_bytes() const { return 2 * chunk_bytes(); }
+  SYM_HD constexpr Range row() const { return Range{0, hidden}; }
+  SYM_HD constexpr Scratch<T> x_row() const { return Scratch<T>{0, hidden}; }
+  SYM_HD constexpr Scratch<T> weights() const { return Scratch<T>{chunk_bytes(), hidden}; }
+
+ private:
+  SYM_HD constexpr std::size_t chunk_bytes() const {
+    return (hidden + granule<T> - 1) / granule<T> * granule<T> * sizeof(T);
+  }
+};
+
+namespace detail {
+// The total, and what is added to it, from left to right.
+struct AddAll {
+  template <class A, class... More>
+  SYM_HD constexpr A operator()(A total, More... more) const {
+    return (total + ... + more);
+  }
+};
+struct Square {
+  template <class A>
+  SYM_HD constexpr A operator()(A a) const {
+    return a * a;
+  }
+};
+template <class A>
+struct Normalised {
+  A scale;
+  SYM_HD constexpr A operator()(A x, A weight) const { return x * scale * weight; }
+};
+
+// From a row of x in scratch to the rows that start at element `first`.
+template <Block B, Operand M, bool adds_residual>
+SYM_FN void normalise(B& block, const RmsNorm<M, adds_residual>& norm, std::size_t first) {
+  using A = Accumulator<typename M::value_type>;
+  if constexpr (adds_residual) {
+    block.transform(norm.residual.at(first), norm.row(), Identity{}, norm.x_row());
+  }
+  const A squares = block.sum(norm.x_row(), norm.row(), Square{});
+  const A mean = squares / static_cast<A>(norm.hidden);
+  const Normalised<A> f{A{1} / std::sqrt(mean + static_cast<A>(norm.epsilon))};
+  block.transform(norm.out.at(first), norm.row(), f, norm.x_row(), norm.weights());
+}
+}  // namespace detail
+
+// As all_reduce_one_shot, a message a row: one hop, no barrier, P-1 times the bytes. The channel's
+// inbox holds a row (ChannelRequest::packet_bytes). `in` may be Local.
+template <Block B, Operand M, bool adds_residual>
+SYM_FN void all_reduce_rms_norm_one_shot(B& block, const Group& group,
+                                         const RmsNorm<M, adds_residual>& norm) {
+  const Packets& inbox = group.channel.inbox;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const Range mine = chunk(Range{0, norm.rows}, block.index(), block.count());
+  for (std::size_t r = mine.first; r < mine.end(); ++r) {
+    const M in = norm.in.at(r * norm.hidden);
+    block.put_packets(inbox, slot, in, norm.row(), group.team);
+    if (r == mine.first) {  // meanwhile
+      block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
+    }
+    block.quiet();  // the row of `in` has been sent: `out` may be the same memory
+    const auto add = [&](auto... more) {
+      return block.reduce_packets(norm.x_row(), in, norm.row(), inbox, slot, group.team, Sum{},
+                                  detail::AddAll{}, more...);
+    };
+    bool came = false;
+    if constexpr (adds_residual) came = add(norm.residual.at(r * norm.hidden), norm.bias);
+    if constexpr (!adds_residual) came = add(norm.bias);
+    if (!came) return;
+    detail::normalise(block, norm, r * norm.hidden);
+  }
+}
+
+// As all_reduce_two_shot: each PE reduces and normalises its share of the rows and puts them to
+// all, x as well where there is a residual. P-1 times less to compute, two barriers.
+template <Block B, class T, bool adds_residual>
+SYM_FN void all_reduce_rms_norm_two_shot(B& block, const Group& group,
+                                         const RmsNorm<Window<T>, adds_residual>& norm) {
+  const Team& team = group.team;
+  const Range share = chunk(Range{0, norm.rows}, team.rank(), team.size());
+  const Range mine = chunk(share, block.index(), block.count());
+  block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
+  if (!barrier(block, group)) return;  // inputs are ready, outputs may be written
+  for (std::size_t r = mine.first; r < mine.end(); ++r) {
+    const std::size_t first = r * norm.hidden;
+    const auto add = [&](auto... more) {
+      block.reduce(norm.x_row(), norm.in.at(first), norm.row(), team, Sum{}, detail::AddAll{},
+                   more...);
+    };
+    if constexpr (adds_residual) add(norm.residual.at(first), norm.bias);
+    if constexpr (!adds_residual) add(norm.bias);
+    detail::normalise(block, norm, first);
+    for (int hop = 1; hop < team.size(); ++hop) {  // staggered: no PE is everyone's target at once
+      const int peer = team.pe((team.rank() + hop) % team.size());
+      block.put(norm.out.at(first), norm.out.at(first), norm.row(), peer);
+      if constexpr (adds_residual) {
+        block.put(norm.residual.at(first), norm.residual.at(first), norm.row(), peer);
+      }
+    }
+  }
+  barrier(block, group);  // every row has arrived
+}
+
+// The same without an all-reduce: `in` is this PE's own. Nobody communicates.
+template <Block B, Operand M, bool adds_residual>
+SYM_FN void rms_norm(B& block, const RmsNorm<M, adds_residual>& norm) {
+  const Range mine = chunk(Range{0, norm.rows}, block.index(), block.count());
+  block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
+  for (std::size_t r = mine.first; r < mine.end(); ++r) {
+    const M in = norm.in.at(r * norm.hidden);
+    const auto add = [&](auto... more) {
+      block.transform(norm.x_row(), norm.row(), detail::AddAll{}, in, more...);
+    };
+    if constexpr (adds_residual) add(norm.residual.at(r * norm.hidden), norm.bias);
+    if constexpr (!adds_residual) add(norm.bias);
+    detail::normalise(block, norm, r * norm.hidden);
+  }
+}
+
+}  // namespace sym

@@ -1,0 +1,154 @@
+// reduce_scatter and all_reduce staged: the copy engine pushes pieces to slots at their owner,
+// whose blocks reduce each as it comes, beside the copies of the next.
+//
+// Operations of queues (queues.hpp); the group's posts have a slot for each of the `pieces` (at
+// least 1, equal on all members) that a share goes in. `work` is symmetric, of
+// staged_slots(...).stride elements for each member. Rank order 0..P-1, one rounding: the same bits
+// as reduce_scatter_direct and all_reduce_one_shot, for any number of pieces.
+#pragma once
+
+#include "core/collective/queues.hpp"
+#include "core/collective/share.hpp"
+
+namespace sym {
+
+// Where members' parts for this PE arrive. `shares(rank)` of the input is what `rank` reduces, rank
+// 0 having the largest.
+template <class T, class Shares>
+PerMember<Window<T>> staged_slots(Window<T> work, const Shares& shares) {
+  return per_member(work, shares(0).count);
+}
+
+namespace detail {
+
+template <class T, class Op>
+struct ReduceSlotsKernel {
+  Team team;
+  Window<T> out, own;
+  PerMember<Window<T>> slots;
+  Range range;
+  Op op;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const Range mine = chunk(range, block.index(), block.count(), granule<T>);
+    block.reduce_slots(out, own, slots, mine, team, op);
+  }
+};
+
+// What both have in common. `shares(rank)`: the elements of the input that `rank` reduces.
+template <World W, class T, class Shares>
+class Staged {
+ public:
+  Staged(W& world, const QueueGroup& queues, PerMember<Window<T>> slots, Shares shares, int pieces)
+      : world_(world),
+        queues_(queues),
+        team_(queues.group.team),
+        lines_(world, queues),
+        slots_(slots),
+        shares_(shares),
+        pieces_(pieces) {}
+
+  // Members' pieces leave for their owners' slots, piece by piece, each with its flag.
+  void push(Window<T> in) {
+    meet(world_, queues_);  // slots (and outputs) may be written
+    lines_.fork();
+    for (int index = 0; index < pieces_; ++index) {
+      auto& line = lines_.of_turn(index);
+      for (int hop = 1; hop < team_.size(); ++hop) {
+        const int rank = (team_.rank() + hop) % team_.size();
+        const Range part = piece(rank, index);
+        const Window<T> slot = slots_.of(team_.rank()).at(part.first);
+        line.put(row_of(slot, 0, part.count),
+                 row_of(in.at(shares_(rank).first), part.first, part.count), team_.pe(rank));
+        line.post(queues_.posts, static_cast<std::size_t>(index), team_.pe(rank));
+      }
+    }
+  }
+  // The piece has come from every member and is reduced to out: both begin with this PE's share.
+  template <class Op>
+  void reduce(Window<T> out, Window<T> own, int index, Op op, LaunchConfig config) {
+    for (int rank = 0; rank < team_.size(); ++rank) {
+      if (rank != team_.rank())
+        lines_.main().take(queues_.posts, static_cast<std::size_t>(index), team_.pe(rank));
+    }
+    lines_.main().launch(
+        config, ReduceSlotsKernel<T, Op>{team_, out, own, slots_, piece(team_.rank(), index), op});
+  }
+  // The reduced piece goes to all members.
+  void spread(Window<T> out, int index) {
+    auto& line = lines_.of_turn(index);
+    line.after(lines_.main().record());
+    const Range part = piece(team_.rank(), index);
+    for (int hop = 1; hop < team_.size(); ++hop) {
+      const Matrix<T> there = row_of(out, part.first, part.count);
+      line.put(there, there, team_.pe((team_.rank() + hop) % team_.size()));
+    }
+  }
+  void join() { lines_.join(); }
+
+ private:
+  // Of a rank's share, from its beginning.
+  Range piece(int rank, int index) const {
+    return chunk(Range{0, shares_(rank).count}, index, pieces_, granule<T>);
+  }
+
+  W& world_;
+  const QueueGroup& queues_;
+  const Team& team_;
+  CopyLines<W> lines_;
+  PerMember<Window<T>> slots_;
+  Shares shares_;
+  int pieces_;
+};
+
+}  // namespace detail
+
+// Elements of the input that a rank reduces: n for each, or the shares of n.
+struct StagedRows {
+  std::size_t n = 0;
+  Range operator()(int rank) const { return Range{static_cast<std::size_t>(rank) * n, n}; }
+};
+template <class T>
+struct StagedShares {
+  std::size_t n = 0;
+  int ranks = 1;
+  Range operator()(int rank) const { return chunk(Range{0, n}, rank, ranks, granule<T>); }
+};
+
+// How a staged operation runs: its pieces, and the launch that reduces one.
+struct StagedPlan {
+  int pieces = 1;
+  LaunchConfig reduce{};
+};
+
+// out[i] = op over the team of in[rank*n + i]. (P-1) n elements each way.
+template <World W, class T, class Op>
+void reduce_scatter_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
+                           Window<T> out, std::size_t n, Op op, const StagedPlan& plan) {
+  const StagedRows rows{n};
+  detail::Staged staged(world, queues, staged_slots(work, rows), rows, plan.pieces);
+  staged.push(in);
+  const Window<T> own = in.at(rows(queues.group.team.rank()).first);
+  for (int index = 0; index < plan.pieces; ++index) staged.reduce(out, own, index, op, plan.reduce);
+  staged.join();
+}
+
+// out[i] = op over the team of in[i], for n elements: 2(P-1)/P n each way. `in` and `out` may be
+// the same window.
+template <World W, class T, class Op>
+void all_reduce_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
+                       Window<T> out, std::size_t n, Op op, const StagedPlan& plan) {
+  const Team& team = queues.group.team;
+  const StagedShares<T> shares{n, team.size()};
+  detail::Staged staged(world, queues, staged_slots(work, shares), shares, plan.pieces);
+  staged.push(in);
+  const std::size_t first = shares(team.rank()).first;
+  for (int index = 0; index < plan.pieces; ++index) {
+    staged.reduce(out.at(first), in.at(first), index, op, plan.reduce);
+    staged.spread(out.at(first), index);
+  }
+  staged.join();
+  detail::meet(world, queues);  // every share has arrived
+}
+
+}  // namespace sym

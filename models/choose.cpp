@@ -1,0 +1,85 @@
+#include "models/choose.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace sym::models {
+
+namespace {
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), value < 99.95 ? "%.2f" : "%.0f", value);
+  return text;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Across nodes.
+Choice by_rule(const Machine& machine, const Job& job, const Menu& menu) {
+  Choice choice;
+  const bool in_levels = job.pes % machine.gpus_per_node == 0;
+  const int nodes = job.pes / machine.gpus_per_node;
+  const bool power_of_two = (nodes & (nodes - 1)) == 0;
+  const auto take = [&](const std::string& variant, const std::string& why) {
+    if (choice.variant.empty() && contains(menu.variants, variant)) {
+      choice.variant = variant;
+      choice.why = "across nodes: " + why;
+    }
+  };
+  if (in_levels && power_of_two)
+    take("hierarchical_hd", "in two levels, nodes by halving and doubling");
+  if (in_levels) take("hierarchical", "in two levels");
+  if (in_levels) take("two_hop", "in two hops, along the rails");
+  if (job.algorithm == "broadcast" || job.algorithm == "all_to_all") {
+    take("direct", "each to each");
+  }
+  take("ring", "the ring, because PEs do not fill the nodes");
+  return choice;
+}
+
+}  // namespace
+
+std::string terms_text(const Estimate& estimate) {
+  std::string text;
+  for (const Term& term : estimate.terms)
+    text += (text.empty() ? "" : " + ") + term.what + " " + number_text(term.us);
+  return text;
+}
+
+Estimate best_blocks(const Machine& machine, const Job& job, const std::string& variant,
+                     const Menu& menu) {
+  if (variant == "one_shot") return estimate(machine, job, variant, menu.packet_blocks);
+  const int most = menu.most_blocks;
+  Estimate best = estimate(machine, job, variant, 1);
+  for (int blocks = 2; blocks / 2 < most; blocks *= 2) {
+    const Estimate more = estimate(machine, job, variant, std::min(blocks, most));
+    if (more.us < best.us) best = more;
+  }
+  return best;
+}
+
+Choice choose(const Machine& machine, const Job& job, const Menu& menu) {
+  if (job.pes > machine.gpus_per_node) return by_rule(machine, job, menu);
+  Choice choice;
+  for (const std::string& variant : menu.variants) {
+    if (has_estimate(machine, job.algorithm, variant))
+      choice.candidates.push_back(best_blocks(machine, job, variant, menu));
+  }
+  if (choice.candidates.empty()) return choice;
+  std::stable_sort(choice.candidates.begin(), choice.candidates.end(),
+                   [](const Estimate& a, const Estimate& b) { return a.us < b.us; });
+  const Estimate& best = choice.candidates.front();
+  choice.variant = best.variant;
+  choice.blocks = best.blocks;
+  choice.why = "least of " + std::to_string(choice.candidates.size()) + " estimates";
+  if (choice.candidates.size() > 1) {
+    choice.why += ", " + number_text(best.us) + " us; the next is " + choice.candidates[1].variant +
+                  ", " + number_text(choice.candidates[1].us) + " us";
+  }
+  return choice;
+}
+
+}  // namespace sym::models

@@ -1,0 +1,255 @@
+#include "models/times.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "models/bounds.hpp"
+#include "models/packets.hpp"
+
+namespace sym::models {
+
+namespace {
+
+// A granule: one access of a lane.
+constexpr double access_bytes = 16;
+
+class Times {
+ public:
+  Times(const Machine& machine, const Job& job, int blocks)
+      : machine_(machine), job_(job), blocks_(blocks), others_(job.pes - 1) {}
+
+  std::vector<Term> terms;
+
+  void all_gather_direct() { puts(2, others_ * share(), 2 * share(), number("port_gbps")); }
+  void all_gather_ring() {
+    start(1);
+    barriers(2);
+    steps(others_);
+    add("own part", local_us(2 * share()));
+    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+  }
+  void copy_engine() {
+    meetings(1);
+    add("start of copies", number("copy_engine_start_us"));
+    copies(others_ * share());
+    add("flag", number("launch_us") + number("flag_us") + number("load_local_us"));
+  }
+
+  void reduce_scatter_direct() {
+    start(1);
+    barriers(2);
+    add("first load", number("load_remote_us"));
+    pulls(others_ * share());
+  }
+  void reduce_scatter_ring() {
+    start(1);
+    barriers(2);
+    steps(others_);
+    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+    add("sums", local_us(3 * others_ * share()));
+    add("result", local_us(2 * share()));
+  }
+  void push(int pieces) {
+    start(1);
+    barriers(1);
+    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+    add("flag and sum of a piece",
+        number("release_us") + flag_us() + local_us((job_.pes + 1.0) * share() / pieces));
+  }
+  void reduce_scatter_staged(int pieces) { staged(pieces, others_ * share(), 1); }
+  void all_reduce_staged(int pieces) { staged(pieces, 2 * others_ * share(), 2); }
+
+  void all_reduce_one_shot() { packets(job_.bytes, true); }
+  void all_reduce_one_shot_read() {
+    start(1);
+    barriers(2);
+    add("first load", number("load_remote_us"));
+    pulls(others_ * job_.bytes);
+  }
+  void all_reduce_two_shot() {
+    start(1);
+    barriers(2);
+    add("first load, last store", number("load_remote_us") + number("release_us"));
+    pulls(others_ * share());
+    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+  }
+  void all_reduce_ring() {
+    start(1);
+    barriers(2);
+    steps(2 * others_);
+    add(gb("puts", write_gbps()), us(2 * others_ * share(), write_gbps()));
+    add("sums", local_us(3 * others_ * share()));
+  }
+  void one_shot(bool reduces) { packets(share(), reduces); }
+
+  // The root's port carries P-1 messages, or one and then everybody's carries one more.
+  void broadcast_direct() {
+    puts(2, others_ * job_.bytes, 2 * job_.bytes, number("port_oneway_gbps"));
+  }
+  void broadcast_two_shot() {
+    puts(3, others_ * share(), 2 * job_.bytes, number("port_oneway_gbps"));
+    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+  }
+
+  void nccl() {
+    const double factor = bus_factor(job_.algorithm, job_.pes);
+    add("NCCL's start", number("nccl_" + job_.algorithm + "_us"));
+    const double gbps = number("nccl_" + job_.algorithm + "_gbps");
+    add(gb("its bus", gbps), us(factor * job_.bytes, gbps));
+  }
+
+ private:
+  double number(const std::string& key) const { return machine_.number(key); }
+  double share() const { return job_.bytes / job_.pes; }
+  static double us(double bytes, double gbps) { return bytes / (gbps * 1e3); }
+  void add(const std::string& what, double time_us) { terms.push_back({what, time_us}); }
+  static std::string gb(const std::string& what, double gbps) {
+    return what + " at " + std::to_string(std::lround(gbps)) + " GB/s";
+  }
+
+  double write_gbps() const {
+    return std::min(number("port_gbps"), blocks_ * number("sm_write_gbps"));
+  }
+  // Of what is reduced as it is read.
+  double read_gbps() const {
+    return std::min(machine_.number_or("port_read_gbps", number("port_gbps")),
+                    blocks_ * machine_.number_or("sm_reduce_gbps", number("sm_read_gbps")));
+  }
+  // For bytes read and written in this GPU's own memory.
+  double local_us(double bytes) const {
+    return us(bytes, std::min(number("hbm_gbps"), blocks_ * number("sm_local_gbps")));
+  }
+  double flag_us() const {
+    return number("flag_us") + (blocks_ - 1) * machine_.number_or("flag_turn_us", 0);
+  }
+  // An epoch, a release, a flag, and the poll that sees it.
+  double barrier_us(double flag) const {
+    return 2 * number("load_local_us") + number("release_us") + flag;
+  }
+
+  void start(int launches) {
+    add("start", launches * (number("launch_us") + machine_.number_or("ramp_us", 0)));
+  }
+  void barriers(int count) {
+    add(count == 1 ? "a barrier" : "barriers", count * barrier_us(flag_us()));
+  }
+  // Barriers of queues: kernels of one block.
+  void meetings(int count) {
+    add("meetings", count * (number("launch_us") + machine_.number_or("ramp_us", 0) +
+                             barrier_us(number("flag_us"))));
+  }
+  // Hops of a ring.
+  void steps(double count) {
+    add("hops", count * (2 * number("release_us") + number("load_local_us") + flag_us()));
+  }
+  // Puts to peers, and beside them a copy within this PE (own_bytes read and written): while blocks
+  // make it, others keep the port busy, until all are at work without a pause.
+  void puts(int barriers_around, double bytes, double own_bytes, double port_gbps) {
+    start(1);
+    barriers(barriers_around);
+    add("first load, last store", number("load_local_us") + number("release_us"));
+    const double port_us = us(bytes, port_gbps);
+    const double lanes_us = us(bytes, blocks_ * number("sm_write_gbps")) + local_us(own_bytes);
+    if (lanes_us > port_us) {
+      add("puts and own part, " + std::to_string(blocks_) + " blocks", lanes_us);
+    } else {
+      add(gb("puts", port_gbps), port_us);
+    }
+  }
+  void pulls(double bytes) { add(gb("loads", read_gbps()), us(bytes, read_gbps())); }
+  void copies(double bytes) {
+    add(gb("copies", number("copy_engine_gbps")), us(bytes, number("copy_engine_gbps")));
+  }
+  void staged(int pieces, double bytes, int meets) {
+    meetings(meets);
+    add("start of copies", meets * number("copy_engine_start_us"));
+    copies(bytes);
+    add("flag and sum of a piece", 2 * number("launch_us") + number("flag_us") +
+                                       number("launch_us") +
+                                       local_us((job_.pes + 1.0) * share() / pieces));
+  }
+  // Data with their flags, and nobody waits for a barrier.
+  void packets(double bytes, bool reduces) {
+    start(1);
+    add("epoch, source, poll, flag", 3 * number("load_local_us") + number("flag_us"));
+    const double pass_bytes = machine_.number_or("packet_pass_bytes", 0);
+    if (pass_bytes > 0)
+      add("passes", std::ceil(bytes / blocks_ / pass_bytes) * machine_.number("packet_pass_us"));
+    add(gb("packets", write_gbps()), us(packet_wire * others_ * bytes, write_gbps()));
+    const double stored = reduces ? 1 : job_.pes;
+    add(reduces ? "sums" : "copies",
+        us((packet_wire * others_ + 1 + stored) * bytes, number("hbm_gbps")));
+  }
+
+  const Machine& machine_;
+  const Job& job_;
+  int blocks_;
+  double others_;
+};
+
+using Form = std::function<void(Times&, int pieces)>;
+
+// (algorithm, variant) -> its form.
+const std::map<std::pair<std::string, std::string>, Form>& forms() {
+  static const std::map<std::pair<std::string, std::string>, Form> all = {
+      {{"all_gather", "direct"}, [](Times& t, int) { t.all_gather_direct(); }},
+      {{"all_gather", "ring"}, [](Times& t, int) { t.all_gather_ring(); }},
+      {{"all_gather", "copy_engine"}, [](Times& t, int) { t.copy_engine(); }},
+      {{"all_gather", "one_shot"}, [](Times& t, int) { t.one_shot(false); }},
+      {{"all_to_all", "direct"}, [](Times& t, int) { t.all_gather_direct(); }},
+      {{"all_to_all", "copy_engine"}, [](Times& t, int) { t.copy_engine(); }},
+      {{"all_to_all", "one_shot"}, [](Times& t, int) { t.one_shot(false); }},
+      {{"reduce_scatter", "direct"}, [](Times& t, int) { t.reduce_scatter_direct(); }},
+      {{"reduce_scatter", "push"}, [](Times& t, int pieces) { t.push(pieces); }},
+      {{"reduce_scatter", "ring"}, [](Times& t, int) { t.reduce_scatter_ring(); }},
+      {{"reduce_scatter", "staged"}, [](Times& t, int pieces) { t.reduce_scatter_staged(pieces); }},
+      {{"reduce_scatter", "one_shot"}, [](Times& t, int) { t.one_shot(true); }},
+      {{"all_reduce", "one_shot"}, [](Times& t, int) { t.all_reduce_one_shot(); }},
+      {{"all_reduce", "one_shot_read"}, [](Times& t, int) { t.all_reduce_one_shot_read(); }},
+      {{"all_reduce", "two_shot"}, [](Times& t, int) { t.all_reduce_two_shot(); }},
+      {{"all_reduce", "ring"}, [](Times& t, int) { t.all_reduce_ring(); }},
+      {{"all_reduce", "staged"}, [](Times& t, int pieces) { t.all_reduce_staged(pieces); }},
+      {{"broadcast", "direct"}, [](Times& t, int) { t.broadcast_direct(); }},
+      {{"broadcast", "two_shot"}, [](Times& t, int) { t.broadcast_two_shot(); }}};
+  return all;
+}
+
+}  // namespace
+
+bool has_estimate(const Machine& machine, const std::string& algorithm,
+                  const std::string& variant) {
+  if (variant == "nccl") return machine.numbers.contains("nccl_" + algorithm + "_us");
+  return forms().contains({algorithm, variant});
+}
+
+int pieces_of_share(const Machine& machine, const Job& job, const std::string& variant,
+                    int blocks) {
+  // Of a copy a post and a take, which are launches; of a put the fence before its signal.
+  const double flag_us =
+      machine.number("flag_us") +
+      (variant == "staged" ? 2 * machine.number("launch_us") : machine.number("release_us"));
+  const double share = job.bytes / job.pes;
+  const double reduction_us = (job.pes + 1) * share / (machine.number("hbm_gbps") * 1e3);
+  const double most = share / (access_bytes * blocks);
+  return std::max(1, static_cast<int>(std::min(std::sqrt(reduction_us / flag_us), most)));
+}
+
+Estimate estimate(const Machine& machine, const Job& job, const std::string& variant, int blocks) {
+  if (!has_estimate(machine, job.algorithm, variant)) {
+    throw std::invalid_argument("estimate: no closed form of " + job.algorithm + " " + variant);
+  }
+  Times times(machine, job, blocks);
+  if (variant == "nccl") {
+    times.nccl();
+  } else {
+    forms().at({job.algorithm, variant})(times, pieces_of_share(machine, job, variant, blocks));
+  }
+  Estimate result{variant, blocks, std::move(times.terms), 0};
+  for (const Term& term : result.terms) result.us += term.us;
+  return result;
+}
+
+}  // namespace sym::models

@@ -1,0 +1,45 @@
+// What each variant of a collective takes inside one node, by closed forms over the machine's
+// numbers: latency plus bytes over the rate of whatever moves them, without contention (Thakur et
+// al., 2005). Nothing here depends on a size or a number of PEs but through those numbers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/machine.hpp"
+
+namespace sym::models {
+
+// One call. `bytes` are those that nccl-tests calls size.
+struct Job {
+  std::string algorithm;
+  int pes = 1;
+  double bytes = 0;
+};
+
+struct Term {
+  std::string what;
+  double us = 0;
+};
+
+// A variant with so many blocks, and what its time is the sum of.
+struct Estimate {
+  std::string variant;
+  int blocks = 1;
+  std::vector<Term> terms;
+  double us = 0;
+};
+
+// Whether estimate() knows the variant. "nccl" is NCCL's own call, where the machine has its
+// numbers.
+bool has_estimate(const Machine& machine, const std::string& algorithm, const std::string& variant);
+
+// Throws std::invalid_argument for what has none. blocks >= 1.
+Estimate estimate(const Machine& machine, const Job& job, const std::string& variant, int blocks);
+
+// In how many pieces the variants `push` and `staged` send a share, at least 1: what is left behind
+// the last piece is its own reduction, and each costs its flag. C x flag + reduction / C is least
+// for C = sqrt(reduction / flag).
+int pieces_of_share(const Machine& machine, const Job& job, const std::string& variant, int blocks);
+
+}  // namespace sym::models

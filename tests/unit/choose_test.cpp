@@ -1,0 +1,167 @@
+// Which variant `auto` means, and with how many blocks: that it follows the machine's numbers.
+#include "models/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace sym::models {
+namespace {
+
+constexpr double kib = 1024, mib = kib * kib, gib = kib * mib;
+
+Menu all_of(const std::string& algorithm) {
+  if (algorithm == "all_reduce")
+    return {{"one_shot", "one_shot_read", "two_shot", "ring", "staged"}, 132, 32};
+  if (algorithm == "reduce_scatter") return {{"direct", "push", "ring", "staged"}, 132, 32};
+  if (algorithm == "all_gather") return {{"direct", "ring", "copy_engine"}, 132, 32};
+  if (algorithm == "all_to_all") return {{"direct", "copy_engine"}, 132, 32};
+  return {{"direct", "two_shot"}, 132, 32};
+}
+
+Choice chosen(const Machine& machine, const std::string& algorithm, double bytes, int pes = 2) {
+  return choose(machine, {algorithm, pes, bytes}, all_of(algorithm));
+}
+
+Machine with(Machine machine, const std::string& key, double value) {
+  machine.numbers.at(key).value = value;
+  return machine;
+}
+
+// The size from which on the algorithm is done by `variant`: where the choice turns to it.
+double crossover(const Machine& machine, const std::string& algorithm, const std::string& variant) {
+  double below = kib, above = 4 * gib;
+  EXPECT_NE(chosen(machine, algorithm, below).variant, variant);
+  EXPECT_EQ(chosen(machine, algorithm, above).variant, variant);
+  while (above / below > 1.001) {
+    const double middle = std::sqrt(below * above);
+    (chosen(machine, algorithm, middle).variant == variant ? above : below) = middle;
+  }
+  return above;
+}
+
+TEST(Choose, TheCopyEngineTakesOverWhereItsRateOutweighsItsStart) {
+  const Machine machine = load_machine("h200x2");
+  for (const auto& [algorithm, variant] : {std::pair{"all_gather", "copy_engine"},
+                                           {"all_to_all", "copy_engine"},
+                                           {"reduce_scatter", "staged"},
+                                           {"all_reduce", "staged"}}) {
+    SCOPED_TRACE(algorithm);
+    const double here = crossover(machine, algorithm, variant);
+    const Machine late =
+        with(machine, "copy_engine_start_us", 2 * machine.number("copy_engine_start_us"));
+    EXPECT_GT(crossover(late, algorithm, variant), 1.1 * here);
+    const Machine fast =
+        with(machine, "copy_engine_gbps", 1.5 * machine.number("copy_engine_gbps"));
+    EXPECT_LT(crossover(fast, algorithm, variant), 0.9 * here);
+  }
+}
+
+TEST(Choose, AFasterPortKeepsBlocksAheadForLonger) {
+  const Machine machine = load_machine("h200x2");
+  const Machine faster = with(machine, "port_gbps", 1.05 * machine.number("port_gbps"));
+  for (const char* algorithm : {"all_gather", "all_to_all"}) {
+    EXPECT_GT(crossover(faster, algorithm, "copy_engine"),
+              1.2 * crossover(machine, algorithm, "copy_engine"));
+  }
+}
+
+TEST(Choose, DearerFlagsKeepPacketsAheadForLonger) {
+  const Machine machine = load_machine("h200x2");
+  const auto last_one_shot = [](const Machine& one) {
+    double bytes = kib;
+    while (chosen(one, "all_reduce", 1.01 * bytes).variant == "one_shot") bytes *= 1.01;
+    return bytes;
+  };
+  const Machine dearer = with(machine, "flag_us", 2 * machine.number("flag_us"));
+  EXPECT_GT(last_one_shot(dearer), 1.1 * last_one_shot(machine));
+}
+
+TEST(Choose, NcclIsTakenWhereItIsFasterAndOffered) {
+  const Machine machine = load_machine("h200x2");
+  const Machine faster = with(machine, "nccl_all_gather_gbps", 450);
+  Menu menu = all_of("all_gather");
+  const Job job{"all_gather", 2, 256 * mib};
+  EXPECT_EQ(choose(faster, job, menu).variant, "copy_engine");
+  menu.variants.emplace_back("nccl");
+  EXPECT_EQ(choose(faster, job, menu).variant, "nccl");
+  EXPECT_EQ(choose(machine, job, menu).variant, "copy_engine");
+  EXPECT_NE(choose(faster, {"all_gather", 2, 64 * kib}, menu).variant, "nccl");
+  Machine unknown = faster;
+  unknown.numbers.erase("nccl_all_gather_us");
+  EXPECT_EQ(choose(unknown, job, menu).variant, "copy_engine");
+}
+
+TEST(Choose, MoreBytesHaveMoreBlocksUnlessFlagsAreDear) {
+  const Machine machine = load_machine("h200x2");
+  const auto blocks = [&](const Machine& one, double bytes) {
+    return best_blocks(one, {"all_gather", 2, bytes}, "direct", all_of("all_gather")).blocks;
+  };
+  EXPECT_LT(blocks(machine, kib), 4);
+  EXPECT_LT(blocks(machine, 64 * kib), 32);
+  EXPECT_GE(blocks(machine, 256 * mib), 16);
+  for (double bytes = kib; bytes < gib; bytes *= 2)
+    EXPECT_LE(blocks(machine, bytes), blocks(machine, 2 * bytes)) << bytes;
+  const Machine dear = with(machine, "flag_turn_us", 50 * machine.number("flag_turn_us"));
+  EXPECT_LT(blocks(dear, mib), blocks(machine, mib));
+  Menu few = all_of("all_gather");
+  few.most_blocks = 7;
+  EXPECT_EQ(best_blocks(machine, {"all_gather", 2, 256 * mib}, "direct", few).blocks, 7);
+}
+
+TEST(Choose, CandidatesAreSortedAndSumsOfTheirTerms) {
+  const Machine machine = load_machine("dgx-h100");
+  for (const char* algorithm :
+       {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"}) {
+    for (const double bytes : {kib, mib, gib}) {
+      const Choice choice = chosen(machine, algorithm, bytes, 8);
+      ASSERT_EQ(choice.candidates.size(), all_of(algorithm).variants.size()) << algorithm;
+      EXPECT_EQ(choice.candidates.front().variant, choice.variant);
+      for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
+        const Estimate& one = choice.candidates[i];
+        double sum = 0;
+        for (const Term& term : one.terms) sum += term.us;
+        EXPECT_NEAR(sum, one.us, 1e-9 * one.us);
+        EXPECT_GT(one.us, 0);
+        const Estimate& before = choice.candidates[i > 0 ? i - 1 : 0];
+        EXPECT_LE(before.us, one.us);
+      }
+      EXPECT_FALSE(choice.why.empty());
+    }
+  }
+}
+
+TEST(Choose, AcrossNodesARuleChooses) {
+  Menu menu{{"direct", "ring", "hierarchical", "hierarchical_hd"}, 132, 32};
+  const Machine four = load_machine("dgx-h100*4");
+  EXPECT_EQ(choose(four, {"all_reduce", 32, mib}, menu).variant, "hierarchical_hd");
+  EXPECT_EQ(choose(four, {"all_reduce", 24, mib}, menu).variant, "hierarchical");
+  EXPECT_EQ(choose(four, {"all_reduce", 17, mib}, menu).variant, "ring");
+  menu.variants = {"direct", "two_hop"};
+  EXPECT_EQ(choose(four, {"all_to_all", 32, mib}, menu).variant, "two_hop");
+  EXPECT_EQ(choose(four, {"all_to_all", 17, mib}, menu).variant, "direct");
+  EXPECT_EQ(choose(four, {"mine", 2, mib}, menu).variant, "");
+}
+
+TEST(Times, RefusesWhatItDoesNotKnow) {
+  const Machine machine = load_machine("h200x2");
+  EXPECT_FALSE(has_estimate(machine, "all_gather", "hierarchical"));
+  EXPECT_THROW((void)estimate(machine, {"all_gather", 2, mib}, "hierarchical", 1),
+               std::invalid_argument);
+}
+
+TEST(Times, PiecesFollowWhatAFlagCosts) {
+  const Machine machine = load_machine("h200x2");
+  const Job large{"reduce_scatter", 2, 256 * mib};
+  for (const char* variant : {"push", "staged"}) {
+    const int pieces = pieces_of_share(machine, large, variant, 32);
+    EXPECT_GT(pieces, 1);
+    EXPECT_EQ(pieces_of_share(machine, {"reduce_scatter", 2, kib}, variant, 32), 1);
+    const Machine dear = with(machine, "flag_us", 8 * machine.number("flag_us"));
+    EXPECT_LT(pieces_of_share(dear, large, variant, 32), pieces);
+  }
+}
+
+}  // namespace
+}  // namespace sym::models
