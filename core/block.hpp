@@ -81,7 +81,7 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
                          Window<std::int32_t> keys, Window<std::uint32_t> numbers,
                          Scratch<std::uint32_t> counts, Scratch<float> scratch, Matrix<float> tile,
                          detail::AnyTerm term, detail::AnyPiece piece,
-                         Slots<float> slots) {
+                         PerMember<Window<float>> slots) {
   // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
   { block.pe() } -> std::convertible_to<int>;
   { block.n_pes() } -> std::convertible_to<int>;
@@ -250,7 +250,7 @@ struct BlockArchetype {
   template <class T, class Op>
   SYM_FN void reduce(Matrix<T>, Matrix<T>, const Team&, Op, Site = {}) {}
   template <Operand D, Operand S, class T, class Op>
-  SYM_FN void reduce_slots(D, S, const Slots<T>&, Range, const Team&, Op) {}
+  SYM_FN void reduce_slots(D, S, PerMember<Window<T>>, Range, const Team&, Op) {}
   template <Memory D, class F, Memory... S>
   SYM_FN void transform(D, RangeAt, F, S...) {}
   template <Memory S>

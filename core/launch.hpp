@@ -17,11 +17,11 @@ struct LaunchConfig {
   // True: every block does the same amount of the same work, so a simulation may run fewer fibres,
   // each standing for several blocks.
   bool symmetric = true;
-  // Of a symmetric launch: blocks of equal index modulo `kinds` do it in the same order.
-  int kinds = 1;
   // True: on GPUs its blocks may take their places while the launch before it on the stream still
   // runs, and wait there for its end: it begins sooner, and whatever runs besides has less room.
   bool early = false;
+  // Of a symmetric launch: blocks of equal index modulo `kinds` do it in the same order.
+  int kinds = 1;
 };
 
 namespace detail {

@@ -35,17 +35,6 @@ struct Window {
   }
 };
 
-// A part of a window for each rank of a team, `stride` elements from one to the next.
-template <class T>
-struct Slots {
-  Window<T> data;
-  std::size_t stride = 0;
-
-  SYM_HD constexpr Window<T> of(int rank) const {
-    return data.at(static_cast<std::size_t>(rank) * stride);
-  }
-};
-
 // Ordinary memory of this PE (a device pointer on GPUs): a source or destination wherever no peer
 // must address it. Owns nothing; must outlive the launch.
 template <class T>

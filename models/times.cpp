@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "models/bounds.hpp"
+#include "models/packets.hpp"
 
 namespace sym::models {
 
@@ -31,9 +32,10 @@ class Times {
     add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
   }
   void copy_engine() {
-    meetings(2);
+    meetings(1);
     add("start of copies", number("copy_engine_start_us"));
     copies(others_ * share());
+    add("flag", number("launch_us") + number("flag_us") + number("load_local_us"));
   }
 
   void reduce_scatter_direct() {
@@ -169,15 +171,17 @@ class Times {
                                        number("launch_us") +
                                        local_us((job_.pes + 1.0) * share() / pieces));
   }
-  // Flags double the bytes, and nobody waits for a barrier.
+  // Data with their flags, and nobody waits for a barrier.
   void packets(double bytes, bool reduces) {
     start(1);
     add("epoch, source, poll, flag", 3 * number("load_local_us") + number("flag_us"));
     const double pass_bytes = machine_.number_or("packet_pass_bytes", 0);
     if (pass_bytes > 0)
       add("passes", std::ceil(bytes / blocks_ / pass_bytes) * machine_.number("packet_pass_us"));
-    add(gb("packets", write_gbps()), us(2 * others_ * bytes, write_gbps()));
-    add(reduces ? "sums" : "copies", us(2 * job_.pes * bytes, number("hbm_gbps")));
+    add(gb("packets", write_gbps()), us(packet_wire * others_ * bytes, write_gbps()));
+    const double stored = reduces ? 1 : job_.pes;
+    add(reduces ? "sums" : "copies",
+        us((packet_wire * others_ + 1 + stored) * bytes, number("hbm_gbps")));
   }
 
   const Machine& machine_;

@@ -18,18 +18,18 @@
 
 #include <type_traits>
 
-#include "backends/cuda/access.cuh"
+#include "backends/cuda/block_start.cuh"
 #include "backends/cuda/count_lanes.cuh"
 #include "backends/cuda/packet_runs.cuh"
-#include "backends/cuda/report.cuh"
 #include "core/block.hpp"
 
 namespace sym::cuda {
 
-class CudaBlock : private Access {
+class CudaBlock : private BlockStart {
  public:
   // `context` must be the kernel's own __grid_constant__ parameter. Blocks have whole warps.
-  __device__ __forceinline__ explicit CudaBlock(const KernelContext& context) : Access(context) {}
+  __device__ __forceinline__ explicit CudaBlock(const KernelContext& context)
+      : BlockStart(context) {}
   __device__ __forceinline__ ~CudaBlock() { await_history(); }
   CudaBlock(const CudaBlock&) = delete;
   CudaBlock& operator=(const CudaBlock&) = delete;
@@ -45,8 +45,7 @@ class CudaBlock : private Access {
   __device__ void enter(const Channel& channel, Site site = Site::here()) {
     if (index() >= channel.blocks) [[unlikely]]
       return refuse("enter", site, blockIdx.x, -1, channel.blocks, gridDim.x);
-    if (is_claimer()) claimed_ = busy(channel);
-    if (asked_) make_claim();
+    claim(busy(channel));
   }
   __device__ void leave(const Channel& channel, Site site = Site::here()) {
     if (failed_) return;
@@ -133,8 +132,8 @@ class CudaBlock : private Access {
   __device__ void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op,
                          Site site = Site::here());
   template <Operand D, Operand S, class T, class Op>
-  __device__ void reduce_slots(D dst, S mine, const Slots<T>& slots, Range range, const Team& team,
-                               Op op, Site site = Site::here());
+  __device__ void reduce_slots(D dst, S mine, PerMember<Window<T>> slots, Range range,
+                               const Team& team, Op op, Site site = Site::here());
   template <Memory D, class F, Memory... S>
   __device__ void transform(D dst, RangeAt where, F f, S... src) {
     if (!admit("transform", where.site, where.range, context_.pe, dst, src...)) return;
@@ -216,8 +215,6 @@ class CudaBlock : private Access {
   }
 
  private:
-  __device__ __forceinline__ static bool in_control_warp() { return threadIdx.x < 32; }
-  __device__ __forceinline__ static bool is_claimer() { return threadIdx.x == blockDim.x - 1; }
   __device__ __forceinline__ std::uint64_t* busy(const Channel& channel) const {
     return own(channel.busy) + blockIdx.x;
   }
@@ -326,79 +323,9 @@ class CudaBlock : private Access {
     return folded;
   }
 
-  // A CTA barrier, unless the lanes have met and no verb has touched anything since.
-  __device__ __forceinline__ void meet() {
-    if (met_) return;
-    __syncthreads();
-    met_ = true;
-    took_ = false;
-  }
-
   __device__ __forceinline__ void pay_quiet() {
     if (quiet_owed_) ptx::fence_system();
     quiet_owed_ = false;
-  }
-
-  // False, and the block failed, unless every range and the peer are within bounds. Uniform.
-  template <class... M>
-  __device__ __forceinline__ bool admit(const char* verb, Site site, Range range, int pe,
-                                        M... memory) {
-    met_ = false;
-    if (failed_) return false;
-    if (is_pe(pe) && within(range, memory...)) [[likely]] {
-      begin();
-      return true;
-    }
-    refuse(verb, site, range.first, pe, least_room(memory...), range.end());
-    return false;
-  }
-  __device__ __forceinline__ bool admit_slot(const char* verb, Site site, const Signals& signals,
-                                             std::size_t slot) {
-    met_ = false;
-    if (failed_) return false;
-    if (slot < signals.slots) [[likely]] {
-      begin();
-      return true;
-    }
-    refuse(verb, site, slot, -1, signals.slots, slot);
-    return false;
-  }
-  __device__ __forceinline__ void refuse(const char* verb, Site site, std::size_t slot, int peer,
-                                         std::uint64_t allowed, std::uint64_t given) {
-    fail(Finding{FailureKind::refused, verb, site, slot, peer, allowed, given});
-  }
-  // Uniform, or by the same lanes of every warp. The first lane on this PE is reported.
-  __device__ __forceinline__ void fail(const Finding& finding) {
-    failed_ = true;
-    if (in_control_warp()) detail::report(context_, finding);
-  }
-
-  // A launch begins with its stream's history. One that was set up early waits for it here, before
-  // it first touches memory: what it computes until then costs no time.
-  __device__ __forceinline__ void await_history() {
-    if (begun_) return;
-    begun_ = true;
-    ptx::await_launches_before();
-    ptx::let_next_launch_begin();  // not sooner: no more than one is to wait
-  }
-  // And asks what gates the first wait: whether this PE had failed, and for the claim.
-  __device__ __forceinline__ void begin() {
-    await_history();
-    if (asked_) return;
-    asked_ = true;
-    if (in_control_warp()) stale_ = ptx::load_relaxed_gpu(context_.failed);
-    make_claim();
-  }
-  __device__ __forceinline__ void make_claim() {
-    if (claimed_ != nullptr) claim_ = ptx::exchange_relaxed_gpu(claimed_, 1);
-    claimed_ = nullptr;
-  }
-  // True in one lane if its enter() found the row claimed. Reports it.
-  __device__ __forceinline__ bool claimed_by_other(Site site) {
-    if (!is_claimer() || claim_ == 0) [[likely]]
-      return false;
-    detail::report(context_, Finding{FailureKind::busy, "enter", site, blockIdx.x, -1, 0, 1});
-    return true;
   }
 
   // What a control lane knows of the row and peer it used last: a barrier after a barrier then
@@ -440,18 +367,10 @@ class CudaBlock : private Access {
                        std::uint64_t expected, std::uint64_t& seen, std::size_t slot, int peer,
                        Site site) const;
 
-  bool failed_ = false;      // uniform over the block
   bool unreleased_ = false;  // transfers since the last signal or quiet
   bool quiet_owed_ = false;  // a quiet whose fence nobody has paid
   bool fence_owed_ = false;  // the same for fence(pe)
-  bool met_ = false;         // uniform: see meet()
-  bool took_ = false;  // uniform: counts of messages taken were written since the last barrier
-  std::uint32_t stale_ = 0;  // control warp: this PE had failed before this kernel
   Row row_;
-  bool begun_ = false;                // uniform: what was before this launch has ended
-  bool asked_ = false;                // uniform: see begin()
-  std::uint64_t* claimed_ = nullptr;  // the claimer: the busy word that it has yet to claim
-  std::uint64_t claim_ = 0;           // the claimer: what the busy word held at enter()
 };
 
 }  // namespace sym::cuda

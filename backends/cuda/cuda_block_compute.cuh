@@ -66,17 +66,17 @@ __device__ void CudaBlock::weighted_sum(D dst, Window<T> src, Range range, int n
 }
 
 template <Operand D, Operand S, class T, class Op>
-__device__ void CudaBlock::reduce_slots(D dst, S mine, const Slots<T>& slots, Range range,
+__device__ void CudaBlock::reduce_slots(D dst, S mine, PerMember<Window<T>> slots, Range range,
                                         const Team& team, Op op, Site site) {
   static_assert(std::is_same_v<typename D::value_type, T>, "reduce_slots keeps the element type");
   static_assert(std::is_same_v<typename S::value_type, T>, "reduce_slots keeps the element type");
   const int ranks = team.size();
   const Range last{static_cast<std::size_t>(ranks - 1) * slots.stride + range.first, range.count};
   if (!admit("reduce_slots", site, range, context_.pe, dst, mine)) return;
-  if (ranks > 1 && !admit("reduce_slots", site, last, context_.pe, slots.data)) return;
+  if (ranks > 1 && !admit("reduce_slots", site, last, context_.pe, slots.first)) return;
   const int rank_here = team.rank();
   const T* const own_part = own(mine) + range.first;
-  const T* const first_slot = own(slots.data) + range.first;
+  const T* const first_slot = own(slots.first) + range.first;
   const auto from = [=, stride = slots.stride](int rank) {
     return rank == rank_here ? own_part : first_slot + static_cast<std::size_t>(rank) * stride;
   };

@@ -56,12 +56,15 @@ __device__ __forceinline__ void CudaBlock::send_groups(const Inbox& inbox, const
 template <class Batches, class Run>
 __device__ __forceinline__ Arrival CudaBlock::await_packets(const Arriving& message,
                                                             const Batches& batch, Run& run) const {
+  if (batch.groups() == 0) return Arrival::came;
   std::uint64_t started_ns = 0;
 #pragma unroll 1
-  for (unsigned polls = 1; !run.has_come(batch, message.flags); ++polls) {
-    run.load(message.cell, batch);
-    if (polls % 256 != 0) [[likely]]
-      continue;
+  for (unsigned polls = 0;; polls += 256) {
+#pragma unroll 1
+    for (int left = 256; left > 0; --left) {  // as quick as can be
+      if (run.has_come(batch, message.flags)) return Arrival::came;
+      run.load(message.cell, batch);
+    }
     if (ptx::load_relaxed_gpu(context_.failed) != 0) return Arrival::failed;
     const std::uint64_t now_ns = ptx::global_timer_ns();
     if (started_ns == 0) started_ns = now_ns;
@@ -72,7 +75,6 @@ __device__ __forceinline__ Arrival CudaBlock::await_packets(const Arriving& mess
     if (context_.wait_limit_ns != 0 && now_ns - started_ns >= context_.wait_limit_ns)
       return Arrival::expired;
   }
-  return Arrival::came;
 }
 
 // The next message of a peer, as this lane knows it. Begins to load its packets of the batch.

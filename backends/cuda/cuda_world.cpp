@@ -200,6 +200,11 @@ Channel CudaWorld::channel(const ChannelRequest& request) {
   const std::size_t blocks = static_cast<std::size_t>(request.blocks);
   const std::size_t table = blocks * static_cast<std::size_t>(n_pes());
   const bool inbox = request.packet_bytes > 0;
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;  // kernels count them in 32 bits
+  if (request.packet_bytes > most_bytes) {
+    throw UsageError("a channel for messages of " + std::to_string(request.packet_bytes) +
+                     " bytes of packets; at most " + std::to_string(most_bytes) + " are accepted");
+  }
   const std::size_t words = (inbox ? 9 : 6) * table + blocks;
   std::size_t next = allocate_bytes(Segment::control, words * sizeof(std::uint64_t));
   impl_->channels.emplace_back(next, words * sizeof(std::uint64_t));

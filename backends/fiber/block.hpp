@@ -92,7 +92,7 @@ class FiberBlock {
   template <class T, class Op>
   void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op, Site site = Site::here());
   template <Operand D, Operand S, class T, class Op>
-  void reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team, Op op,
+  void reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range, const Team& team, Op op,
                     Site site = Site::here());
 
   template <sym::Memory D, class F, sym::Memory... S>

@@ -190,8 +190,8 @@ void FiberBlock::weighted_sum(D dst, Window<T> src, Range range, int n, F term, 
 }
 
 template <Operand D, Operand S, class T, class Op>
-void FiberBlock::reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team,
-                              Op op, Site site) {
+void FiberBlock::reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range,
+                              const Team& team, Op op, Site site) {
   static_assert(std::is_same_v<typename D::value_type, T>, "rounds to the type that it reads");
   static_assert(std::is_same_v<typename S::value_type, T>, "all operands are of one type");
   engine_.step({Verb::reduce_slots, site, range.count * sizeof(T), team.size(), -1, &team});

@@ -97,7 +97,7 @@ class ThreadBlock {
   template <class T, class Op>
   void reduce(Matrix<T> dst, Matrix<T> src, const Team& team, Op op, Site site = Site::here());
   template <Operand D, Operand S, class T, class Op>
-  void reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team, Op op,
+  void reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range, const Team& team, Op op,
                     Site site = Site::here());
 
   template <Memory D, class F, Memory... S>

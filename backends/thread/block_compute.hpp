@@ -72,8 +72,8 @@ void ThreadBlock::weighted_sum(D dst, Window<T> src, Range range, int n, F term,
 }
 
 template <Operand D, Operand S, class T, class Op>
-void ThreadBlock::reduce_slots(D dst, S own, const Slots<T>& slots, Range range, const Team& team,
-                               Op op, Site site) {
+void ThreadBlock::reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range,
+                               const Team& team, Op op, Site site) {
   static_assert(std::is_same_v<typename S::value_type, T>, "all operands are of one type");
   T* to = address(dst, range, place_.pe, site);
   std::vector<const T*> sources;

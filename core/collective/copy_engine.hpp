@@ -1,6 +1,7 @@
 // all_gather and all_to_all by the copy engine: no processor of a GPU moves a byte.
 //
-// Operations of queues (queues.hpp). No arithmetic: the same bits as every other variant's.
+// Operations of queues (queues.hpp); the group's posts have at least one slot. No arithmetic: the
+// same bits as every other variant's.
 #pragma once
 
 #include "core/collective/queues.hpp"
@@ -16,19 +17,23 @@ void scatter_copies(W& world, const QueueGroup& queues, Window<T> place, Part pa
   const Team& team = queues.group.team;
   CopyLines<W> lines(world, queues);
   const Window<T> kept = part(team.rank());
-  lines.fork();
+  lines.fork_own();
   if (kept.offset_bytes != place.offset_bytes)
     lines.own().put(row_of(place, 0, n), row_of(kept, 0, n), world.pe());
   meet(world, queues);  // outputs may be written
-  const Mark met = lines.main().record();
+  lines.fork();
   for (int hop = 1; hop < team.size(); ++hop) {
     const int rank = (team.rank() + hop) % team.size();
     auto& line = lines.of_turn(hop);
-    line.after(met);
     line.put(row_of(place, 0, n), row_of(part(rank), 0, n), team.pe(rank));
+    line.post(queues.posts, 0, team.pe(rank));
+  }
+  for (int hop = 1; hop < team.size(); ++hop) {
+    const int rank = (team.rank() - hop + team.size()) % team.size();
+    lines.main().take(queues.posts, 0, team.pe(rank));  // its part has arrived
   }
   lines.join();
-  meet(world, queues);  // every part has arrived
+  lines.join_own();
 }
 
 }  // namespace detail

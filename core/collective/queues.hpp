@@ -17,7 +17,7 @@ namespace sym {
 // queues first, first + 1, ... of which `first` is the main one.
 struct QueueGroup {
   Group group;  // a channel of at least one block
-  Posts posts;  // a slot for each piece
+  Posts posts;  // a slot for each piece in which parts go, at least one
   int first = 0;
 };
 
@@ -48,8 +48,7 @@ void meet(W& world, const QueueGroup& queues) {
 
 // The queues beside the main one. Copies are dealt to two by turns: what lies between two copies of
 // one (its start, a flag) hides behind a copy of the other. A third has what stays on this PE.
-// fork(): they begin after what the main queue has been given so far; join(): it goes on after
-// them.
+// A fork begins after what the main queue has been given so far, which goes on after a join.
 template <World W>
 class CopyLines {
  public:
@@ -57,12 +56,14 @@ class CopyLines {
 
   void fork() {
     const Mark begin = main().record();
-    for (int line = 1; line < queues_of_group; ++line) world_.queue(first_ + line).after(begin);
+    for (int turn = 0; turn < copy_lines; ++turn) of_turn(turn).after(begin);
   }
   void join() {
-    for (int line = 1; line < queues_of_group; ++line)
-      main().after(world_.queue(first_ + line).record());
+    for (int turn = 0; turn < copy_lines; ++turn) main().after(of_turn(turn).record());
   }
+  void fork_own() { own().after(main().record()); }
+  void join_own() { main().after(own().record()); }
+
   auto& main() { return world_.queue(first_); }
   auto& own() { return world_.queue(first_ + queues_of_group - 1); }
   auto& of_turn(int turn) { return world_.queue(first_ + 1 + turn % copy_lines); }

@@ -51,7 +51,7 @@ SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> w
   const Signals& steps = group.channel.steps;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const Rows<T> rows = rows_of<T>(block, n);
-  const Slots<T> slots{work, n};
+  const auto slots = per_member(work, n);
   const int ahead = block.index() % detail::hop_kinds;  // halves of a piece
   const int cuts = pieces + ahead;
   const auto cut = [&](int half) {

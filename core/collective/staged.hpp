@@ -15,8 +15,8 @@ namespace sym {
 // Where members' parts for this PE arrive. `shares(rank)` of the input is what `rank` reduces, rank
 // 0 having the largest.
 template <class T, class Shares>
-Slots<T> staged_slots(Window<T> work, const Shares& shares) {
-  return Slots<T>{work, shares(0).count};
+PerMember<Window<T>> staged_slots(Window<T> work, const Shares& shares) {
+  return per_member(work, shares(0).count);
 }
 
 namespace detail {
@@ -25,7 +25,7 @@ template <class T, class Op>
 struct ReduceSlotsKernel {
   Team team;
   Window<T> out, own;
-  Slots<T> slots;
+  PerMember<Window<T>> slots;
   Range range;
   Op op;
   template <Block B>
@@ -39,7 +39,7 @@ struct ReduceSlotsKernel {
 template <World W, class T, class Shares>
 class Staged {
  public:
-  Staged(W& world, const QueueGroup& queues, Slots<T> slots, Shares shares, int pieces)
+  Staged(W& world, const QueueGroup& queues, PerMember<Window<T>> slots, Shares shares, int pieces)
       : world_(world),
         queues_(queues),
         team_(queues.group.team),
@@ -96,7 +96,7 @@ class Staged {
   const QueueGroup& queues_;
   const Team& team_;
   CopyLines<W> lines_;
-  Slots<T> slots_;
+  PerMember<Window<T>> slots_;
   Shares shares_;
   int pieces_;
 };

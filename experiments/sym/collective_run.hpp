@@ -122,7 +122,9 @@ class CollectiveRun {
  private:
   template <class Kernel>
   void launch(const Kernel& kernel) {
-    world_.launch(launch_config(point_), kernel);
+    LaunchConfig config = launch_config(point_);
+    config.early = true;  // nothing else runs on these GPUs
+    world_.launch(config, kernel);
   }
 
   template <class Op>

@@ -68,10 +68,13 @@ bool is_compiled(const Algorithm& algorithm, const std::string& variant,
 models::Menu menu_of(const Planning& planning, std::size_t bytes) {
   const RunOptions& options = planning.options;
   models::Menu menu;
+  const bool own_gpus = options.gpus < 0 || options.gpus >= planning.pes;
   for (const std::string& variant : planning.algorithm.variants) {
+    // PEs that share a GPU share its hardware queues, of which these need several each.
+    const bool queues = variant == "copy_engine" || variant == "staged";
+    if (queues && options.backend == "cuda" && !own_gpus) continue;
     if (is_compiled(planning.algorithm, variant, options)) menu.variants.push_back(variant);
   }
-  const bool own_gpus = options.gpus < 0 || options.gpus >= planning.pes;
   if (options.backend == "cuda" && own_gpus && planning.algorithm.has_nccl)
     menu.variants.push_back(nccl_variant);
   const int sharers = own_gpus ? 1 : (planning.pes + options.gpus - 1) / std::max(1, options.gpus);

@@ -15,7 +15,6 @@ inline LaunchConfig launch_config(const Point& point) {
   config.name = point.algorithm.c_str();
   config.blocks = point.blocks;
   config.threads = point.threads;
-  config.early = true;                                  // nothing else runs on these GPUs
   config.symmetric = !point.variant.ends_with("tree");  // whose blocks take turns at two trees
   const bool puts = point.algorithm == "all_gather" || point.algorithm == "all_to_all" ||
                     point.algorithm == "broadcast";

@@ -105,7 +105,7 @@ refused "PEs are 0 to 15" -- "${two[@]}" --inject slow_gpu=16:2
 refused "each PE needs one of its own" -- "${two[@]}" --placement 0,1
 refused "lognormal:SIGMA" -- "${two[@]}" --jitter normal
 refused "--trace is of one point" -- "${sim[@]}" --machine dgx-h100 --sizes 1K,2K --trace t.json
-refused "--backend sim alone" -- "$SYM" run all_reduce --backend thread --explain
+refused "--backend sim alone" -- "$SYM" run all_reduce --backend thread --trace t.json
 
 # The same run also checks.
 try 0 "${sim[@]}" --machine dgx-h200 --bytes 64K --variant all --check --network $network

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "core/collective/staged.hpp"
 #include "experiments/sym/collective_kernels.hpp"
 #include "experiments/sym/pattern.hpp"
 #include "experiments/sym/scale_kernels.hpp"
@@ -28,7 +29,7 @@ inline constexpr int bits_blocks = 3;
 
 inline std::vector<BitsKey> bits_keys() {
   std::vector<BitsKey> all;
-  for (const char* variant : {"one_shot", "one_shot_read", "two_shot", "ring"}) {
+  for (const char* variant : {"one_shot", "one_shot_read", "two_shot", "staged", "ring"}) {
     for (int pes : {2, 3, 8}) all.push_back({variant, pes});
   }
   for (const char* variant : {"ring_pipelined", "halving_doubling", "double_tree"}) {
@@ -69,7 +70,7 @@ inline std::uint64_t hash_of(const std::vector<bf16>& all) {
   return command::hash_bytes(all.data(), all.size() * sizeof(bf16));
 }
 
-// What one- and two-shot promise: rank order, in f32, rounded once.
+// What one- and two-shot and staged promise: rank order, in f32, rounded once.
 inline std::vector<bf16> direct_sum(const BitsKey& key) {
   std::vector<float> total(bits_count);
   for (int pe = 0; pe < key.pes; ++pe) {
@@ -104,7 +105,8 @@ inline bf16 promised(const BitsKey& key, const Inputs& inputs, std::size_t i) {
   return round_the_ring(numbers, static_cast<std::size_t>(part_of(all, key.pes, i)));
 }
 inline std::vector<bf16> promised_sum(const BitsKey& key) {
-  if (key.variant.find("_shot") != std::string::npos) return direct_sum(key);
+  if (key.variant.find("_shot") != std::string::npos || key.variant == "staged")
+    return direct_sum(key);
   Inputs inputs;
   for (int pe = 0; pe < key.pes; ++pe) inputs.push_back(bits_input(key, pe));
   std::vector<bf16> all(bits_count);
@@ -145,6 +147,11 @@ void hash_all_reduce(W& world, const BitsKey& key, BitsResult& result) {
   launch_if("double_tree", ScaleKernel<Scale::double_tree, bf16, Sum>{scale});
   launch_if("hierarchical_hd", ScaleKernel<Scale::hierarchical_hd, bf16, Sum>{scale});
   launch_if("hierarchical_tree", ScaleKernel<Scale::hierarchical_tree, bf16, Sum>{scale});
+  if (key.variant == "staged") {
+    constexpr int pieces = 3;
+    all_reduce_staged(world, QueueGroup{group, world.posts(pieces)}, in, work, out, bits_count,
+                      Sum{}, StagedPlan{pieces, config});
+  }
   const std::uint64_t hash = hash_of(read_all(world, out, bits_count));
   const std::lock_guard lock(result.mutex);
   result.hashes[world.pe()] = hash;

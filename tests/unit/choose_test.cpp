@@ -124,7 +124,8 @@ TEST(Choose, CandidatesAreSortedAndSumsOfTheirTerms) {
         for (const Term& term : one.terms) sum += term.us;
         EXPECT_NEAR(sum, one.us, 1e-9 * one.us);
         EXPECT_GT(one.us, 0);
-        if (i > 0) EXPECT_LE(choice.candidates[i - 1].us, one.us);
+        const Estimate& before = choice.candidates[i > 0 ? i - 1 : 0];
+        EXPECT_LE(before.us, one.us);
       }
       EXPECT_FALSE(choice.why.empty());
     }

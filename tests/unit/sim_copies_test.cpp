@@ -1,0 +1,103 @@
+// Collectives by the copy engine in the simulator: without latency they take what their bytes take,
+// and with it what their closed forms say.
+#include <gtest/gtest.h>
+
+#include "core/collective/copy_engine.hpp"
+#include "core/collective/staged.hpp"
+#include "models/times.hpp"
+#include "sim/run.hpp"
+
+namespace sym {
+namespace {
+
+using fiber::FiberWorld;
+
+constexpr double gbps = 400;
+
+// Nothing takes time but links and copy engines, which are as fast.
+models::Machine machine_without_latency() {
+  models::Machine machine = models::load_machine("dgx-h100");
+  for (auto& [key, number] : machine.numbers) {
+    if (key.ends_with("_us")) number.value = 0;
+    if (key.starts_with("sm_") || key == "hbm_gbps") number.value = 1e9;
+    if (key.starts_with("port_") || key.starts_with("copy_engine")) number.value = gbps;
+  }
+  machine.numbers.at("copy_engine_start_us").value = 0;
+  return machine;
+}
+
+struct Call {
+  std::string algorithm;
+  int pes;
+  std::size_t n;  // floats of a PE's input; of all_to_all and reduce_scatter of a row
+  int pieces = 1;
+};
+
+// From its beginning to its end on the slowest PE.
+double time_us(const models::Machine& machine, const Call& call) {
+  sim::SimOptions options;
+  options.machine = machine;
+  options.pes = call.pes;
+  options.network = "ports";
+  options.data = false;
+  double slowest = 0;
+  const sim::SimReport report = sim::run_sim(options, [&](FiberWorld& world) {
+    const std::size_t all = call.n * static_cast<std::size_t>(call.pes);
+    const auto in = world.allocate<float>(all);
+    const auto work = world.allocate<float>(all);
+    const auto out = world.allocate<float>(all);
+    const auto posts = world.posts(static_cast<std::size_t>(call.pieces));
+    const QueueGroup queues{Group{world.channel({1}), world.team()}, posts};
+    const StagedPlan plan{call.pieces, {.name = "reduces", .blocks = 64}};
+    world.barrier();
+    const double begin = world.mark_us();
+    if (call.algorithm == "all_gather") all_gather_copy_engine(world, queues, in, out, call.n);
+    if (call.algorithm == "all_to_all") all_to_all_copy_engine(world, queues, in, out, call.n);
+    if (call.algorithm == "reduce_scatter")
+      reduce_scatter_staged(world, queues, in, work, out, call.n, Sum{}, plan);
+    if (call.algorithm == "all_reduce")
+      all_reduce_staged(world, queues, in, work, out, call.n, Sum{}, plan);
+    slowest = std::max(slowest, world.mark_us() - begin);
+  });
+  EXPECT_EQ(report.findings.size(), 0U);
+  return slowest;
+}
+
+TEST(SimCopies, WithoutLatencyEachTakesItsBytesOverTheRate) {
+  constexpr std::size_t n = std::size_t{1} << 22;
+  for (const int pes : {2, 3, 8}) {
+    const double row_us = static_cast<double>(n * sizeof(float)) / (gbps * 1e3);
+    const auto near = [&](const Call& call, double rows) {
+      const double time = time_us(machine_without_latency(), call);
+      EXPECT_NEAR(time, rows * row_us, 1e-3 * rows * row_us) << call.algorithm << " " << pes;
+    };
+    near({"all_gather", pes, n}, pes - 1);
+    near({"all_to_all", pes, n}, pes - 1);
+    near({"reduce_scatter", pes, n, 4}, pes - 1);
+    // Of n elements a share each way, twice; the last piece goes out when nothing else does.
+    const double most = 2.0 * (pes - 1) / pes;
+    const double time = time_us(machine_without_latency(), {"all_reduce", pes, n, 8});
+    EXPECT_GE(time, 0.999 * most * row_us);
+    EXPECT_LE(time, 1.13 * most * row_us);
+  }
+}
+
+TEST(SimCopies, TheEstimateIsWhatTheSimulatorSays) {
+  const models::Machine machine = models::load_machine("h200x2");
+  for (const char* algorithm : {"all_gather", "all_to_all", "reduce_scatter", "all_reduce"}) {
+    const std::string name = algorithm;
+    const bool staged = name == "reduce_scatter" || name == "all_reduce";
+    for (std::size_t bytes = std::size_t{1} << 20; bytes <= std::size_t{1} << 28; bytes *= 4) {
+      const models::Job job{name, 2, static_cast<double>(bytes)};
+      const char* variant = staged ? "staged" : "copy_engine";
+      const int pieces = staged ? models::pieces_of_share(machine, job, variant, 64) : 1;
+      const std::size_t n = bytes / sizeof(float) / (name == "all_reduce" ? 1 : 2);
+      const double estimate = models::estimate(machine, job, variant, 64).us;
+      const double time = time_us(machine, {name, 2, n, pieces});
+      EXPECT_NEAR(time, estimate, 0.15 * time) << name << " " << bytes;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sym
