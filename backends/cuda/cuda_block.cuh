@@ -149,14 +149,12 @@ class CudaBlock : private BlockStart {
   template <Memory S, class F>
   __device__ Accumulator<typename S::value_type> sum(S src, Range range, F f,
                                                      Site site = Site::here()) {
-    if (!admit("sum", site, range, context_.pe, src)) return {};
-    return fold_lanes(view(src, range.first), range.count, f, Sum{});
+    return fold("sum", src, range, f, Sum{}, site);
   }
   template <Memory S, class F>
   __device__ Accumulator<typename S::value_type> max(S src, Range range, F f,
                                                      Site site = Site::here()) {
-    if (!admit("max", site, range, context_.pe, src)) return {};
-    return fold_lanes(view(src, range.first), range.count, f, Max{});
+    return fold("max", src, range, f, Max{}, site);
   }
   template <Memory S>
   __device__ typename S::value_type read(S memory, std::size_t index, Site site = Site::here());
@@ -310,6 +308,19 @@ class CudaBlock : private BlockStart {
     value = box;
     __syncthreads();
     return value;
+  }
+
+  template <Memory S, class F, class Op>
+  __device__ __forceinline__ Accumulator<typename S::value_type> fold(const char* verb, S src,
+                                                                      Range range, F f, Op op,
+                                                                      Site site) {
+    const bool met = met_;
+    if (!admit(verb, site, range, context_.pe, src)) return {};
+    if (!met) __syncthreads();
+    const auto folded = fold_lanes(view(src, range.first), range.count, f, op);
+    met_ = true;
+    took_ = false;
+    return folded;
   }
 
   __device__ __forceinline__ void pay_quiet() {

@@ -155,7 +155,7 @@ __device__ __forceinline__ void reduce_lanes(T* dst, std::size_t count, int rank
                                              From from, Op op) {
   constexpr int n = Shared<T>::elements;
   const Shared<T> shared(count);
-  const bool wide = aligned && fits_wide<T, n>(dst);
+  const bool wide = (assume_wide || aligned) && fits_wide<T, n>(dst);
   if (wide) {
     const std::ptrdiff_t hop = ranks <= 8 ? hop_bytes(ranks, from) : 0;
     switch (hop == 0 ? 0 : ranks) {
@@ -279,23 +279,23 @@ __device__ __forceinline__ A from_lane_behind(A value, int hop) {
 template <class A, class Op>
 __device__ __forceinline__ A fold_totals(const A* total, int active, Op op) {
   const int lane = static_cast<int>(threadIdx.x);
+  const auto at = [&](int row) { return 32 * row + lane < active ? total[32 * row + lane] : A{}; };
   const auto join = [&](A& mine, A other, int row) {  // of row `row`, if it has one in this lane
     if (32 * row + lane < active) mine = op.combine(mine, other);
   };
-  const auto at = [&](int row) { return 32 * row + lane < active ? total[32 * row + lane] : A{}; };
-  A mine[8];
+  A mine[16];
 #pragma unroll
-  for (int k = 0; k < 8; ++k) {  // steps of 16 and 8 rows
-    mine[k] = at(k);
-    A other = at(k + 8);
-    join(mine[k], at(k + 16), k + 16);
-    join(other, at(k + 24), k + 24);
-    join(mine[k], other, k + 8);
+  for (int k = 0; k < 16; ++k) mine[k] = at(k);
+  if (active > 16 * 32) {
+#pragma unroll
+    for (int k = 0; k < 16; ++k) join(mine[k], at(k + 16), k + 16);
   }
 #pragma unroll
-  for (int k = 0; k < 4; ++k) join(mine[k], mine[k + 4], k + 4);
+  for (int k = 0; k < 8; ++k) join(mine[k], mine[k + 8], k + 8);
 #pragma unroll
-  for (int k = 0; k < 2; ++k) join(mine[k], mine[k + 2], k + 2);
+  for (int k = 0; k < 4; ++k) join(mine[k], mine[k + 4], k + 4);
+  join(mine[0], mine[2], 2);
+  join(mine[1], mine[3], 3);
   join(mine[0], mine[1], 1);
 #pragma unroll
   for (int hop = 16; hop > 0; hop /= 2) {
@@ -307,51 +307,51 @@ __device__ __forceinline__ A fold_totals(const A* total, int active, Op op) {
 
 // The fixed order of core/block.hpp: virtual lane l of 1024 folds elements 8l..8l+7, 8(l+1024)..,
 // and then lanes fold l += l + 512, 256, ..., 1. Lanes without an element take no part; of nothing,
-// A{}. Begins and ends with a sync. Every lane gets the result. `src` is where the elements lie: a
-// view (scratch.cuh).
+// A{}. Called when the lanes have met since they wrote the elements; ends with a sync. Every lane
+// gets the result. `src` is where the elements lie: a view (scratch.cuh).
 template <class Source, class F, class Op>
-__device__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
+__device__ __forceinline__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
   using T = typename Source::value_type;
   using A = Accumulator<T>;
   constexpr int run = 8;
   constexpr int lanes = 1024;
   __shared__ A total[lanes];
+  __shared__ A answer;  // not a total: one who reads it late is not overtaken by the next fold
   const bool wide = view_fits<run>(src);
-  __syncthreads();
+  const int active = count < run * lanes ? static_cast<int>((count + run - 1) / run) : lanes;
 #pragma unroll 1
-  for (int lane = static_cast<int>(threadIdx.x); lane < lanes;
+  for (int lane = static_cast<int>(threadIdx.x); lane < active;
        lane += static_cast<int>(blockDim.x)) {
     A sum{};
-    bool any = false;
+    bool fresh = true;
     const auto add = [&](A value) {
-      sum = any ? op.combine(sum, f(value)) : static_cast<A>(f(value));
-      any = true;
+      const A mapped = static_cast<A>(f(value));
+      sum = fresh ? mapped : op.combine(sum, mapped);
     };
-#pragma unroll 2
+#pragma unroll 1
     for (std::size_t first = static_cast<std::size_t>(lane) * run; first < count;
          first += run * lanes) {
-      if (wide && first + run <= count) {
+      if (assume_wide || (wide && first + run <= count)) [[likely]] {
         const auto pack = load_pack<WidePack<T, run>>(src, first);
+        add(pack.get(0));
+        fresh = false;
 #pragma unroll
-        for (int i = 0; i < run; ++i) add(pack.get(i));
+        for (int i = 1; i < run; ++i) sum = op.combine(sum, static_cast<A>(f(pack.get(i))));
       } else {
         const int left = count - first < run ? static_cast<int>(count - first) : run;
 #pragma unroll 1
-        for (int i = 0; i < left; ++i) add(src.get(first + i));
+        for (int i = 0; i < left; ++i, fresh = false) add(src.get(first + i));
       }
     }
     total[lane] = sum;
   }
-  const int active = count < run * lanes ? static_cast<int>((count + run - 1) / run) : lanes;
   __syncthreads();
   if (threadIdx.x < 32) {
     const A folded = fold_totals(total, active, op);
-    if (threadIdx.x == 0) total[0] = folded;
+    if (threadIdx.x == 0) answer = folded;
   }
   __syncthreads();
-  const A result = total[0];
-  __syncthreads();
-  return result;
+  return answer;
 }
 
 }  // namespace sym::cuda

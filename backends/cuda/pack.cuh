@@ -16,6 +16,14 @@
 
 namespace sym::cuda {
 
+// Whether ranges are taken to be aligned and whole numbers of 16 bytes: code for tests/code, which
+// looks at what remains.
+#if defined(SYM_ASSUME_WIDE)
+inline constexpr bool assume_wide = true;
+#else
+inline constexpr bool assume_wide = false;
+#endif
+
 // N elements of T as 32-bit words, moved by accesses of `unit` bytes (a power of two, at most 16,
 // that divides the size). Addresses must be aligned to `unit`.
 template <class T, int N, int unit>
@@ -162,6 +170,7 @@ using OnePack = Pack<T, 1, narrow_unit<T>>;
 
 template <class T, int N>
 __device__ __forceinline__ bool fits_wide(const T* at) {
+  if constexpr (assume_wide) return true;
   return (reinterpret_cast<std::uintptr_t>(at) & static_cast<unsigned>(wide_unit<T, N> - 1)) == 0;
 }
 
@@ -184,7 +193,7 @@ struct Shared {
   int rest;
 
   __device__ __forceinline__ explicit Shared(std::size_t count)
-      : groups(count / granule<T>), rest(static_cast<int>(count % granule<T>)) {}
+      : groups(count / granule<T>), rest(assume_wide ? 0 : static_cast<int>(count % granule<T>)) {}
   __device__ __forceinline__ bool has_rest() const {
     return rest != 0 && groups % Lanes::count() == Lanes::index();
   }

@@ -110,21 +110,36 @@ struct MappedRun {
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
       if (k >= batch.groups()) continue;
-      const std::size_t first = first_of(batch, k);
-      if constexpr (wide && !early) others = load_others.template operator()<n, true>(first);
-      Accumulator<T> result[n];
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        const Accumulator<T> total = reduced.op.finish(reduced.total[k][i], reduced.operands);
-        if constexpr (wide) {
-          result[i] = static_cast<Accumulator<T>>(others.apply(f, i, total));
-        } else if (static_cast<unsigned>(i) < groups.size(batch.group(k))) {
-          const std::size_t at = first + static_cast<unsigned>(i);
-          const auto one = load_others.template operator()<1, false>(at);
-          to.store(at, narrow<T>(static_cast<Accumulator<T>>(one.apply(f, 0, total))));
-        }
+      if constexpr (wide) {
+        end_wide(first_of(batch, k), reduced.total[k]);
+      } else {
+        end_ragged(first_of(batch, k), groups.size(batch.group(k)), reduced.total[k]);
       }
-      if constexpr (wide) store_pack(to, first, WidePack<T, n>::of(result));
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void end_wide(std::size_t first, const Accumulator<T> (&total)[n]) {
+    if constexpr (!early) others = load_others.template operator()<n, true>(first);
+    Accumulator<T> result[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      result[i] = static_cast<Accumulator<T>>(
+          others.apply(f, i, reduced.op.finish(total[i], reduced.operands)));
+    }
+    store_pack(to, first, WidePack<T, n>::of(result));
+  }
+  // Short code rather than quick: an element after the other.
+  __device__ __forceinline__ void end_ragged(std::size_t first, unsigned count,
+                                             const Accumulator<T> (&total)[n]) {
+#pragma unroll 1
+    for (unsigned i = 0; i < count; ++i) {
+      Accumulator<T> one = total[0];
+#pragma unroll
+      for (unsigned k = 1; k < n; ++k) one = k == i ? total[k] : one;
+      const auto more = load_others.template operator()<1, false>(first + i);
+      const auto result = more.apply(f, 0, reduced.op.finish(one, reduced.operands));
+      to.store(first + i, narrow<T>(static_cast<Accumulator<T>>(result)));
     }
   }
 };

@@ -96,7 +96,9 @@ struct Groups {
       : count(static_cast<unsigned>((n + whole - 1) / whole)), elements(static_cast<unsigned>(n)) {
     if (n == 0) count = 1;
   }
-  __device__ __forceinline__ bool all_whole() const { return elements == count * whole; }
+  __device__ __forceinline__ bool all_whole() const {
+    return assume_wide || elements == count * whole;
+  }
   __device__ __forceinline__ unsigned size(unsigned group) const {
     const unsigned left = elements - group * whole;
     return left < whole ? left : whole;

@@ -42,7 +42,7 @@ __device__ __forceinline__ void reduce_map_lanes(D dst, std::size_t count, int r
   using T = typename D::value_type;
   constexpr int n = Shared<T>::elements;
   const Shared<T> shared(count);
-  const bool wide = aligned && view_fits<n>(dst) && (view_fits<n>(more) && ...);
+  const bool wide = (assume_wide || aligned) && view_fits<n>(dst) && (view_fits<n>(more) && ...);
   if (wide) {
 #pragma unroll 1
     for (std::size_t g = threadIdx.x; g < shared.groups; g += blockDim.x) {
@@ -129,13 +129,13 @@ template <class T, class From, class Op>
 __device__ __forceinline__ void reduce_tile_lanes(TileRows<T> tile, std::size_t cols, bool aligned,
                                                   int ranks, From from, Op op) {
   constexpr int n = Shared<T>::elements;
-  const std::size_t groups = aligned ? cols / n : 0;
+  const std::size_t groups = assume_wide || aligned ? cols / n : 0;
   if (groups > 0) {
     tile.per_row = static_cast<unsigned>(groups);
     reduce_tile_groups<WidePack<T, n>, n>(tile, ranks, from, op);
   }
   const std::size_t done = groups * n;
-  if (done == cols) return;
+  if (assume_wide || done == cols) return;
   tile.per_row = static_cast<unsigned>(cols - done);
   tile.dst += done;
   const auto behind = [&](int rank) { return from(rank) + done; };

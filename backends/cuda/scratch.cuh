@@ -144,7 +144,7 @@ __device__ __forceinline__ void map_views(D dst, std::size_t count, F f, S... sr
     }
   }
   each_group(shared, wide, [&](std::size_t first, int elements) {
-#pragma unroll 4
+#pragma unroll 1
     for (int i = 0; i < elements; ++i) map.template operator()<1, false>(first + i);
   });
 }

@@ -2,7 +2,7 @@
 // one kernel; and the normalisation alone, which behind an all-reduce is the unfused pair.
 //
 //   x[r, i]   = (sum over the team of in[r, i]) + residual[r, i] + bias[i]
-//   out[r, i] = x[r, i] / sqrt(mean over i of x[r, i]^2 + epsilon) * weight[i]
+//   out[r, i] = x[r, i] * sqrt(hidden / (sum over i of x[r, i]^2 + hidden epsilon)) * weight[i]
 //
 // Called by every block of a launch on every member, with equal shapes and grid; each launch with
 // RmsNorm::scratch_bytes() of scratch. A block takes whole rows. Each x accumulates in f32 for
@@ -68,13 +68,13 @@ struct Normalised {
 template <Block B, Operand M, bool adds_residual>
 SYM_FN void normalise(B& block, const RmsNorm<M, adds_residual>& norm, std::size_t first) {
   using A = Accumulator<typename M::value_type>;
+  const A n = static_cast<A>(norm.hidden);
+  const A squares = block.sum(norm.x_row(), norm.row(), Square{});
+  const Normalised<A> f{std::sqrt(n / (squares + n * static_cast<A>(norm.epsilon)))};
+  block.transform(norm.out.at(first), norm.row(), f, norm.x_row(), norm.weights());
   if constexpr (adds_residual) {
     block.transform(norm.residual.at(first), norm.row(), Identity{}, norm.x_row());
   }
-  const A squares = block.sum(norm.x_row(), norm.row(), Square{});
-  const A mean = squares / static_cast<A>(norm.hidden);
-  const Normalised<A> f{A{1} / std::sqrt(mean + static_cast<A>(norm.epsilon))};
-  block.transform(norm.out.at(first), norm.row(), f, norm.x_row(), norm.weights());
 }
 }  // namespace detail
 
@@ -85,14 +85,14 @@ SYM_FN void all_reduce_rms_norm_one_shot(B& block, const Group& group,
                                          const RmsNorm<M, adds_residual>& norm) {
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
-  const Range mine = chunk(Range{0, norm.rows}, block.index(), block.count());
-  for (std::size_t r = mine.first; r < mine.end(); ++r) {
+  const std::size_t blocks = static_cast<std::size_t>(block.count());
+  for (std::size_t r = slot; r < norm.rows; r += blocks) {
     const M in = norm.in.at(r * norm.hidden);
     block.put_packets(inbox, slot, in, norm.row(), group.team);
-    if (r == mine.first) {  // meanwhile
+    block.quiet();    // the row of `in` has been sent: `out` may be the same memory
+    if (r == slot) {  // while it is under way
       block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
     }
-    block.quiet();  // the row of `in` has been sent: `out` may be the same memory
     const auto add = [&](auto... more) {
       return block.reduce_packets(norm.x_row(), in, norm.row(), inbox, slot, group.team, Sum{},
                                   detail::AddAll{}, more...);
@@ -112,10 +112,10 @@ SYM_FN void all_reduce_rms_norm_two_shot(B& block, const Group& group,
                                          const RmsNorm<Window<T>, adds_residual>& norm) {
   const Team& team = group.team;
   const Range share = chunk(Range{0, norm.rows}, team.rank(), team.size());
-  const Range mine = chunk(share, block.index(), block.count());
+  const std::size_t begin = share.first + static_cast<std::size_t>(block.index());
   block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
   if (!barrier(block, group)) return;  // inputs are ready, outputs may be written
-  for (std::size_t r = mine.first; r < mine.end(); ++r) {
+  for (std::size_t r = begin; r < share.end(); r += static_cast<std::size_t>(block.count())) {
     const std::size_t first = r * norm.hidden;
     const auto add = [&](auto... more) {
       block.reduce(norm.x_row(), norm.in.at(first), norm.row(), team, Sum{}, detail::AddAll{},
@@ -138,9 +138,9 @@ SYM_FN void all_reduce_rms_norm_two_shot(B& block, const Group& group,
 // The same without an all-reduce: `in` is this PE's own. Nobody communicates.
 template <Block B, Operand M, bool adds_residual>
 SYM_FN void rms_norm(B& block, const RmsNorm<M, adds_residual>& norm) {
-  const Range mine = chunk(Range{0, norm.rows}, block.index(), block.count());
   block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
-  for (std::size_t r = mine.first; r < mine.end(); ++r) {
+  for (std::size_t r = static_cast<std::size_t>(block.index()); r < norm.rows;
+       r += static_cast<std::size_t>(block.count())) {
     const M in = norm.in.at(r * norm.hidden);
     const auto add = [&](auto... more) {
       block.transform(norm.x_row(), norm.row(), detail::AddAll{}, in, more...);

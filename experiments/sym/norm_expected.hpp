@@ -90,8 +90,8 @@ class NormExpected {
     }
     const A squares = host::fold(
         x_.data(), n, [](A a) { return a * a; }, [](A a, A b) { return a + b; });
-    const A mean = squares / static_cast<A>(n);
-    const A scale = A{1} / std::sqrt(mean + static_cast<A>(shape_.epsilon));
+    const A length = static_cast<A>(n);
+    const A scale = std::sqrt(length / (squares + length * static_cast<A>(shape_.epsilon)));
     for (std::size_t i = 0; i < n; ++i) {
       out_[i] = narrow<T>(widen(x_[i]) * scale * widen(weight_[i]));
     }

@@ -61,8 +61,8 @@ class RmsNormRun {
     config.name = name;
     config.blocks = point_.blocks;
     config.threads = point_.threads;
+    config.early = true;  // nothing else runs on these GPUs
     config.scratch_bytes = norm_.scratch_bytes();
-    config.early = true;       // nothing else runs on these GPUs
     config.symmetric = false;  // rows one after the other: a fibre for all blocks would add them up
     return config;
   }

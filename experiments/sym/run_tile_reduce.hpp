@@ -86,8 +86,8 @@ class TileReduceRun {
       config.name = "tile_reduce";
       config.blocks = point_.blocks;
       config.threads = point_.threads;
-      config.symmetric = false;  // blocks take turns at the tiles
       config.early = true;       // nothing else runs on these GPUs
+      config.symmetric = false;  // blocks take turns at the tiles
       world_.launch(config, kernel);
     };
     for (int iteration = 0; iteration < point_.iterations; ++iteration) {

@@ -55,7 +55,8 @@ NormResult<T> normalised(const NormInputs<T>& inputs, const NormShapeOf& shape, 
       squares[i] = widen(all.x[k]) * widen(all.x[k]);
     }
     const A sum = folded(squares, [](A a, A b) { return a + b; });
-    const A scale = A{1} / std::sqrt(sum / static_cast<A>(shape.hidden) + A{1e-6F});
+    const A n = static_cast<A>(shape.hidden);
+    const A scale = std::sqrt(n / (sum + n * A{1e-6F}));
     for (std::size_t i = 0; i < shape.hidden; ++i) {
       const std::size_t k = row * shape.hidden + i;
       all.out[k] = narrow<T>(widen(all.x[k]) * scale * widen(inputs.weight[i]));
