@@ -131,7 +131,8 @@ class Times {
   }
 
   void start(int launches) {
-    add("start", launches * (number("launch_us") + machine_.number_or("ramp_us", 0)));
+    const double cold_us = number("launch_us") + machine_.number_or("ramp_us", 0);
+    add("start", launches * (cold_us - std::min(cold_us, machine_.number_or("early_us", 0))));
   }
   void barriers(int count) {
     add(count == 1 ? "a barrier" : "barriers", count * barrier_us(flag_us()));
@@ -175,10 +176,10 @@ class Times {
   void packets(double bytes, bool reduces) {
     start(1);
     add("epoch, source, poll, flag", 3 * number("load_local_us") + number("flag_us"));
-    const double pass_bytes = machine_.number_or("packet_pass_bytes", 0);
-    if (pass_bytes > 0)
-      add("passes", std::ceil(bytes / blocks_ / pass_bytes) * machine_.number("packet_pass_us"));
-    add(gb("packets", write_gbps()), us(packet_wire * others_ * bytes, write_gbps()));
+    const PacketJob messages{bytes, job_.pes - 1};
+    const PacketGrid grid = with_threads(machine_, messages, blocks_);
+    add("packets, " + std::to_string(blocks_) + "x" + std::to_string(grid.threads) + " lanes",
+        packet_grid_us(machine_, messages, grid));
     const double stored = reduces ? 1 : job_.pes;
     add(reduces ? "sums" : "copies",
         us((packet_wire * others_ + 1 + stored) * bytes, number("hbm_gbps")));

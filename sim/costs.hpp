@@ -9,6 +9,7 @@ namespace sym::sim {
 struct Costs {
   // `slow`: the GPU's own work takes so many times as long.
   explicit Costs(const models::Machine& machine, double slow = 1);
+  double early_s;  // how much sooner a launch begins that is set up early
   double launch_s, ramp_s, flag_s, flag_turn_s, release_s, load_local_s, load_remote_s, sync_s;
   double sm_write, sm_read, sm_reduce, sm_local, hbm;
   double port_read;  // what a PE's reads reach together while its peers read it

@@ -3,7 +3,8 @@
 //
 // What costs what (numbers: models/machine.hpp; on NVLink the block's own lanes move the bytes):
 //   start       launch_us after the stream's previous launch has ended, and ramp_us: its code is
-//               cold, and its last stores must land before the next launch
+//               cold, and its last stores must land before the next launch; early_us less if it is
+//               set up early
 //   enter       load_local_us: an atomic on a word of this GPU
 //   put         load_local_us (the source), then the block is busy until its bytes are out (flow,
 //               at most sm_write a block); they are there release_us later. Through a NIC:
