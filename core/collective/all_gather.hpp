@@ -10,7 +10,7 @@
 
 namespace sym {
 
-// Every PE puts its input to every member: one hop, (P-1) n elements each way. `in` is a window or
+// Every PE puts its input to every peer: one hop, (P-1) n elements each way. `in` is a window or
 // local; it may be the rank's own place in `out`. Blocks are of detail::hop_kinds kinds.
 template <Block B, class T, Operand In>
 SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
@@ -20,7 +20,11 @@ SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out
   if (!barrier(block, group)) return;  // outputs may be written
   for (int i = 0; i < team.size(); ++i) {
     const int hop = detail::hop_of(block, i, team.size());
-    block.put(place, in, mine, team.pe((team.rank() + hop) % team.size()));
+    if (hop == 0) {
+      block.transform(place, mine, detail::Identity{}, in);
+    } else {
+      block.put(place, in, mine, team.pe((team.rank() + hop) % team.size()));
+    }
   }
   barrier(block, group);  // every part has arrived
 }

@@ -12,7 +12,7 @@
 
 namespace sym {
 
-// Every PE puts a row to every member: one hop, (P-1) n elements each way. How many rows are under
+// Every PE puts a row to every peer: one hop, (P-1) n elements each way. How many rows are under
 // way at a time is the transport's matter. Blocks are of detail::hop_kinds kinds.
 template <Block B, class T, Operand In>
 SYM_FN void all_to_all_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
@@ -21,8 +21,13 @@ SYM_FN void all_to_all_direct(B& block, const Group& group, In in, Window<T> out
   const std::size_t self = static_cast<std::size_t>(team.rank()) * n;
   if (!barrier(block, group)) return;  // outputs may be written
   for (int i = 0; i < team.size(); ++i) {
-    const int rank = (team.rank() + detail::hop_of(block, i, team.size())) % team.size();
-    block.put(out.at(self), in.at(static_cast<std::size_t>(rank) * n), part, team.pe(rank));
+    const int hop = detail::hop_of(block, i, team.size());
+    const int rank = (team.rank() + hop) % team.size();
+    if (hop == 0) {
+      block.transform(out.at(self), part, detail::Identity{}, in.at(self));
+    } else {
+      block.put(out.at(self), in.at(static_cast<std::size_t>(rank) * n), part, team.pe(rank));
+    }
   }
   barrier(block, group);  // every row has arrived
 }

@@ -9,7 +9,7 @@
 
 namespace sym {
 
-// The root puts its input to every member: one hop, (P-1) n elements out of the root. Blocks are of
+// The root puts its input to every peer: one hop, (P-1) n elements out of the root. Blocks are of
 // detail::hop_kinds kinds.
 template <Block B, class T, Operand In>
 SYM_FN void broadcast_direct(B& block, const Group& group, In in, Window<T> out, std::size_t n,
@@ -20,7 +20,11 @@ SYM_FN void broadcast_direct(B& block, const Group& group, In in, Window<T> out,
   if (team.rank() == root) {
     for (int i = 0; i < team.size(); ++i) {
       const int hop = detail::hop_of(block, i, team.size());
-      block.put(out, in, mine, team.pe((root + hop) % team.size()));
+      if (hop == 0) {
+        block.transform(out, mine, detail::Identity{}, in);
+      } else {
+        block.put(out, in, mine, team.pe((root + hop) % team.size()));
+      }
     }
   }
   barrier(block, group);
@@ -40,7 +44,7 @@ SYM_FN void broadcast_two_shot(B& block, const Group& group, In in, Window<T> ou
       const int rank = (root + detail::hop_of(block, i, team.size())) % team.size();
       if (rank != root) block.put(out, in, shares(rank), team.pe(rank));
       for (int other = 0; rank == root && other < team.size(); ++other)
-        block.put(out, in, shares(other), team.pe(root));
+        block.transform(out, shares(other), detail::Identity{}, in);
     }
   }
   if (!barrier(block, group)) return;  // the shares have arrived

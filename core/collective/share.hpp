@@ -45,9 +45,9 @@ SYM_FN Rows<T> rows_of(const B& block, std::size_t n) {
 }
 
 namespace detail {
-// How far on, counted in ranks, the i-th of `size` members is to which a block puts: staggered, so
-// that at no time one PE is everyone's target. Odd blocks begin with this PE itself (0) and the
-// others end with it, so that its own memory and its links are busy at the same time.
+// How far on, counted in ranks, the i-th of `size` members is to which a block brings something:
+// staggered, so that at no time one PE is everyone's target. Odd blocks begin with this PE itself
+// (0) and the others end with it, so that its own memory and its links are busy at the same time.
 inline constexpr int hop_kinds = 2;
 template <Block B>
 SYM_FN int hop_of(const B& block, int i, int size) {

@@ -11,7 +11,6 @@ try 0 "$SYM" run reduce_scatter --backend check --pes 2 --bytes 1K --variant rin
 says "; ring was asked for"
 refused "goes with --backend sim alone" -- "$SYM" run gemm --backend check --explain
 refused "goes with --backend cuda alone" -- "$SYM" run all_gather --backend check --variant nccl
-refused "unknown variant 'nccl'" -- "$SYM" run gemm --backend cuda --schedule ag_a --variant nccl
 
 sim=("$SYM" run all_gather --backend sim --no-data --pes 2 --csv chosen.csv)
 try 0 "$SYM" machine h200x2 --out same.json
@@ -21,7 +20,7 @@ chosen() { # chosen MACHINE BYTES: the variant that auto takes
 }
 [ "$(chosen same.json 64M)" = copy_engine ] || fail "64M: $(csv variant chosen.csv)"
 # One number: blocks that move as much as the copy engine have no reason to give way to it.
-sed -E '/"port_gbps"/s/"value": *[0-9.]+/"value": 389/' same.json >wide.json
+sed -E '/"port_gbps"/,/value/s/"value": *[0-9.]+/"value": 389/' same.json >wide.json
 [ "$(chosen wide.json 64M)" = direct ] || fail "a wide port, 64M: $(csv variant chosen.csv)"
 
 # What is foretold is what is simulated.
