@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include "backends/cuda/pack.cuh"
 #include "backends/cuda/scratch.cuh"
@@ -313,6 +314,7 @@ template <class Source, class F, class Op>
 __device__ __forceinline__ auto fold_lanes(Source src, std::size_t count, F f, Op op) {
   using T = typename Source::value_type;
   using A = Accumulator<T>;
+  using Index = std::conditional_t<Source::is_global, std::size_t, unsigned>;
   constexpr int run = 8;
   constexpr int lanes = 1024;
   __shared__ A total[lanes];
@@ -329,7 +331,7 @@ __device__ __forceinline__ auto fold_lanes(Source src, std::size_t count, F f, O
       sum = fresh ? mapped : op.combine(sum, mapped);
     };
 #pragma unroll 1
-    for (std::size_t first = static_cast<std::size_t>(lane) * run; first < count;
+    for (Index first = static_cast<Index>(lane) * run; first < static_cast<Index>(count);
          first += run * lanes) {
       if (assume_wide || (wide && first + run <= count)) [[likely]] {
         const auto pack = load_pack<WidePack<T, run>>(src, first);
