@@ -156,6 +156,8 @@ class CudaBlock : private BlockStart {
                                                      Site site = Site::here()) {
     return fold("max", src, range, f, Max{}, site);
   }
+  template <Memory D, class F, class G, Memory S, Memory... More>
+  __device__ void transform_by_sum(D dst, RangeAt where, F f, G make, S src, More... more);
   template <Memory S>
   __device__ typename S::value_type read(S memory, std::size_t index, Site site = Site::here());
   template <Operand K>
