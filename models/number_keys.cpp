@@ -15,6 +15,8 @@ const std::vector<NumberKey>& number_table() {
       {"copy_engine_gbps", "GB/s", always, false, "copy engine, each way, both directions busy"},
       {"copy_engine_oneway_gbps", "GB/s", optional, false, "copy engine, one direction only"},
       {"copy_engine_start_us", "us", always, false, "start of one copy-engine transfer"},
+      {"copy_engine_turn_us", "us", optional, false,
+       "from the end of a kernel to a copy that waits for it, inside a graph"},
       {"default_blocks", "blocks", always, true, "blocks that a bandwidth kernel uses"},
       {"fabric_hop_us", "us", optional, false,
        "each switch or router of the fabric on a way, beyond the first"},

@@ -102,6 +102,9 @@ class CudaQueue {
 
   CudaWorld& world_;
   int number_;
+  // The last operation was a copy: then so is a post, because a kernel that begins after a copy
+  // costs several times as much. It cannot see whether the flag has been taken.
+  bool copies_ = false;
 };
 
 static_assert(Queue<CudaQueue>);
