@@ -70,6 +70,8 @@ const std::vector<NumberKey>& number_table() {
       {"pcie_gbps", "GB/s", optional, false,
        "a GPU's PCIe link to its nearest NIC, each way; as nic_gbps if not given"},
       {"phb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class phb, each way"},
+      {"piece_us", "us", optional, false,
+       "a block's put_signal under load, beside its bytes, until the peer's block goes on"},
       {"pix_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pix, each way"},
       {"pod_oversubscription", "x", optional, false,
        "rates of the uplinks of a pod's leaves over the rate to the core; 1: none"},

@@ -63,8 +63,8 @@ class Times {
     start(1);
     barriers(1);
     add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
-    add("flag and sum of a piece",
-        number("release_us") + flag_us() + local_us((job_.pes + 1.0) * share() / pieces));
+    add("pieces", pieces * piece_us());
+    add("sum of a piece", local_us((job_.pes + 1.0) * share() / pieces));
   }
   void reduce_scatter_staged(int pieces) { staged(pieces, others_ * share()); }
   void all_reduce_staged(int pieces) {
@@ -135,6 +135,10 @@ class Times {
   }
   double flag_us() const {
     return number("flag_us") + (blocks_ - 1) * machine_.number_or("flag_turn_us", 0);
+  }
+  // What a block takes for a piece, beside its bytes, from its last store to the peer's poll.
+  double piece_us() const {
+    return machine_.number_or("piece_us", number("release_us") + number("flag_us"));
   }
   // An epoch, a release, a flag, and the poll that sees it.
   double barrier_us(double flag) const {
