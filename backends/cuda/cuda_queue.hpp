@@ -14,8 +14,8 @@ namespace sym::cuda {
 class CudaWorld;
 
 // Made by CudaWorld::queue. After a failure (World::recover not yet called) enqueueing throws it.
-// What was enqueued before runs on: takes return at once, posts are not made, copies and products
-// are harmless.
+// What was enqueued before runs on: takes return at once, posts behind kernels are not made, copies
+// and products are harmless.
 class CudaQueue {
  public:
   CudaQueue(CudaWorld& world, int number);
