@@ -30,6 +30,13 @@ class ProfilerRange {
   ProfilerRange& operator=(const ProfilerRange&) = delete;
 };
 
+// Whether launches on the device can be set up early: from compute capability 9.0 on.
+bool can_begin_early(int device) {
+  int major = 0;
+  return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+         major >= 9;
+}
+
 }  // namespace
 
 CUstream_st* CudaWorld::working_stream(int index) {
@@ -112,7 +119,8 @@ void CudaWorld::launch_function(const LaunchConfig& config, const void* function
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   launch.attrs = &early;
-  launch.numAttrs = config.early && share_.pes == 1 ? 1 : 0;  // PEs of one GPU need all its room
+  // PEs of one GPU need all its room.
+  launch.numAttrs = config.early && share_.pes == 1 && can_begin_early(share_.device) ? 1 : 0;
   SYM_CHECK_CUDA(cudaLaunchKernelExC(&launch, function, arguments));
 }
 

@@ -131,13 +131,17 @@ __device__ __forceinline__ std::uint32_t load_relaxed_gpu(const std::uint32_t* f
   return v;
 }
 
-// Of launches that may begin early (programmatic stream serialization); else these do nothing.
-// After the first all that earlier launches of the stream wrote is there.
+// Of launches that may begin early (programmatic stream serialization, from sm_90 on); else these
+// do nothing. After the first all that earlier launches of the stream wrote is there.
 __device__ __forceinline__ void await_launches_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 __device__ __forceinline__ void let_next_launch_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
+#endif
 }
 
 __device__ __forceinline__ std::uint64_t global_timer_ns() {
