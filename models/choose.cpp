@@ -51,7 +51,10 @@ std::string terms_text(const Estimate& estimate) {
 
 Estimate best_blocks(const Machine& machine, const Job& job, const std::string& variant,
                      const Menu& menu) {
-  if (variant == "one_shot") return estimate(machine, job, variant, menu.packet_blocks);
+  if (variant == "one_shot") {
+    const PacketGrid grid = packet_grid(machine, messages_of(job), menu.packet_blocks);
+    return estimate(machine, job, variant, grid.blocks);
+  }
   const int most = menu.most_blocks;
   Estimate best = estimate(machine, job, variant, 1);
   for (int blocks = 2; blocks / 2 < most; blocks *= 2) {

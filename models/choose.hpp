@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/machine.hpp"
+#include "models/packets.hpp"
 #include "models/times.hpp"
 
 namespace sym::models {
@@ -22,8 +23,13 @@ struct Choice {
 struct Menu {
   std::vector<std::string> variants;
   int most_blocks = 1;
-  int packet_blocks = 1;  // of one_shot, whose messages follow its blocks and lanes
+  int packet_blocks = 1;  // the most of one_shot
 };
+
+// What a PE sends each other in one_shot of a job.
+inline PacketJob messages_of(const Job& job) {
+  return {job.algorithm == "all_reduce" ? job.bytes : job.bytes / job.pes, job.pes - 1};
+}
 
 // The variant that `auto` means. Inside a node the one with the least estimate. Across nodes one
 // whose traffic between nodes does not grow with their number: in two levels where PEs fill the

@@ -12,10 +12,15 @@ const std::vector<NumberKey>& number_table() {
   static const std::vector<NumberKey> table = {
       {"compute_capability", "x 10", optional, true,
        "of the GPUs, 90 for Hopper: which of NCCL's constants hold"},
+      {"block_us", "us", optional, false, "what each further block of a launch costs"},
       {"copy_engine_gbps", "GB/s", always, false, "copy engine, each way, both directions busy"},
       {"copy_engine_oneway_gbps", "GB/s", optional, false, "copy engine, one direction only"},
       {"copy_engine_start_us", "us", always, false, "start of one copy-engine transfer"},
+      {"copy_engine_turn_us", "us", optional, false,
+       "from the end of a kernel to a copy that waits for it, inside a graph"},
       {"default_blocks", "blocks", always, true, "blocks that a bandwidth kernel uses"},
+      {"early_us", "us", optional, false,
+       "how much sooner a launch begins that is set up while the one before it runs"},
       {"fabric_hop_us", "us", optional, false,
        "each switch or router of the fabric on a way, beyond the first"},
       {"flag_us", "us", always, false,
@@ -68,6 +73,8 @@ const std::vector<NumberKey>& number_table() {
       {"pcie_gbps", "GB/s", optional, false,
        "a GPU's PCIe link to its nearest NIC, each way; as nic_gbps if not given"},
       {"phb_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class phb, each way"},
+      {"piece_us", "us", optional, false,
+       "a block's put_signal under load, beside its bytes, until the peer's block goes on"},
       {"pix_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class pix, each way"},
       {"pod_oversubscription", "x", optional, false,
        "rates of the uplinks of a pod's leaves over the rate to the core; 1: none"},
@@ -90,6 +97,7 @@ const std::vector<NumberKey>& number_table() {
        "streaming multiprocessors, which share a GEMM's tiles; 132 if not given"},
       {"sync_us", "us", always, false, "block-wide barrier"},
       {"sys_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class sys, each way"},
+      {"warp_us", "us", optional, false, "what each warp of a block adds to a small message"},
   };
   return table;
 }

@@ -1,10 +1,61 @@
-// What a message of packets is to a machine: data with their flags.
+// What a message of packets is to a machine: data with their flags, and how many lanes take it.
 #pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/machine.hpp"
 
 namespace sym::models {
 
 // Bytes on the wire, and in memory, for each byte of payload: a packet is 16 bytes, 4 of them its
 // flag.
 inline constexpr double packet_wire = 16.0 / 12;
+
+// Messages of `bytes` from each PE to each of `peers` others.
+struct PacketJob {
+  double bytes = 0;
+  int peers = 1;
+};
+struct PacketGrid {
+  int blocks = 1;
+  int threads = 128;
+};
+
+// What the grid decides of such messages' time: packets on the wire, passes of the lanes, and each
+// further block and warp. A lane sends groups of 16 bytes, up to three at a time; one alone fills
+// two packets, but its lane waits for nothing else.
+inline double packet_grid_us(const Machine& machine, const PacketJob& job, const PacketGrid& grid) {
+  constexpr double group_bytes = 16, most_groups = 3, lanes_of_warp = 32;
+  const double of_block = std::ceil(job.bytes / group_bytes / grid.blocks);
+  const double of_lane = std::max(1.0, std::ceil(of_block / grid.threads));
+  const double at_once = std::min(of_lane, most_groups);
+  const double passes = of_lane > 1 ? std::ceil(of_lane / most_groups) : 0;
+  return job.peers * job.bytes * (at_once + 1) / at_once / (machine.number("port_gbps") * 1e3) +
+         passes * machine.number_or("packet_pass_us", 0) +
+         (grid.blocks - 1) * machine.number_or("block_us", 0) +
+         grid.threads / lanes_of_warp * machine.number_or("warp_us", 0);
+}
+
+// The threads with which a launch of so many blocks takes least, from a warp for each scheduler of
+// an SM on: powers of two, as many as a block may have.
+inline PacketGrid with_threads(const Machine& machine, const PacketJob& job, int blocks) {
+  constexpr int fewest = 128, most = 512;
+  PacketGrid best{blocks, fewest};
+  for (PacketGrid grid = best; grid.threads <= most; grid.threads *= 2) {
+    if (packet_grid_us(machine, job, grid) < packet_grid_us(machine, job, best)) best = grid;
+  }
+  return best;
+}
+
+// The grid of at most so many blocks with which they take least.
+inline PacketGrid packet_grid(const Machine& machine, const PacketJob& job, int most_blocks) {
+  PacketGrid best = with_threads(machine, job, 1);
+  for (int blocks = 2; blocks <= most_blocks; ++blocks) {
+    const PacketGrid grid = with_threads(machine, job, blocks);
+    if (packet_grid_us(machine, job, grid) < packet_grid_us(machine, job, best)) best = grid;
+  }
+  return best;
+}
 
 }  // namespace sym::models

@@ -31,8 +31,10 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   hbm = rate("hbm_gbps") / slow;
   port_read = machine.number_or("port_read_gbps", machine.number("port_gbps")) * 1e9;
   copy_engine_s = seconds("copy_engine_start_us") * slow;
+  copy_engine_turn_s = machine.number_or("copy_engine_turn_us", 0) * 1e-6 * slow;
   copy_engine_room = std::min(1.0, rate("port_gbps") / rate("copy_engine_gbps"));
   copy_engine = rate("copy_engine_gbps") / slow;
+  early_s = std::min(machine.number_or("early_us", 0) * 1e-6 * slow, launch_s + ramp_s);
   packet_pass_bytes = machine.number_or("packet_pass_bytes", 0);
   packet_pass_s = machine.number_or("packet_pass_us", 0) * 1e-6 * slow;
   if (machine.nics_per_node > 0) {
@@ -81,8 +83,11 @@ void TimePolicy::packets_out(const Agent& agent) {
 double TimePolicy::packet_passes_s(const Agent& agent) {
   if (costs(agent).packet_pass_bytes <= 0) return 0;
   const double of_a_block = static_cast<double>(agent.step.bytes) / agent.weight;
-  const double passes_s =
-      std::ceil(of_a_block / costs(agent).packet_pass_bytes) * costs(agent).packet_pass_s;
+  // A group of 16 bytes for each lane needs no pass of several.
+  const double single_bytes = costs(agent).packet_pass_bytes / 3;
+  const double passes =
+      of_a_block > single_bytes ? std::ceil(of_a_block / costs(agent).packet_pass_bytes) : 0;
+  const double passes_s = passes * costs(agent).packet_pass_s;
   const AgentState::Messages& mine = state(agent).messages;
   return mine.begun < 2 ? passes_s : std::max(0.0, passes_s - mine.held_up_s);
 }
@@ -94,7 +99,7 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::start:
       mine.clean = false;
       mine.messages = {};
-      return costs(agent).launch_s + costs(agent).ramp_s;
+      return costs(agent).launch_s + costs(agent).ramp_s - (agent.early ? costs(agent).early_s : 0);
     case Verb::enter:
     case Verb::read:
       return costs(agent).load_local_s;
@@ -138,8 +143,17 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::warps:
       return costs(agent).sync_s;
     default:
-      return agent.queue >= 0 ? operation_s(agent) : 0;
+      return agent.queue >= 0 ? operation_s(agent) + turn_s(agent) : 0;
   }
+}
+
+// A copy that follows a copy of its queue begins at once; one that had to wait for something else
+// does not.
+double TimePolicy::turn_s(const Agent& agent) {
+  bool& copies = state(agent).copies;
+  if (agent.step.verb == Verb::take || agent.step.verb == Verb::gemm) copies = false;
+  if (agent.step.verb != Verb::copy) return 0;
+  return std::exchange(copies, true) ? 0 : costs(agent).copy_engine_turn_s;
 }
 
 // The start of an operation, behind what its queue has done before.

@@ -46,7 +46,9 @@ __device__ __forceinline__ void CudaBlock::send_groups(const Inbox& inbox, const
 #pragma unroll
     for (int k = 0; k < depth; ++k)
       if (k < batch.groups()) run.set(k, Access<T>::load(from, groups, batch.group(k)));
-    const std::uint32_t epoch = ptx::load4(sent) + 1;
+    const std::uint32_t before = ptx::load4(sent);
+    begin();  // asks while these are under way
+    const std::uint32_t epoch = before + 1;
     run.store(message(inbox, context_.pe, epoch, heap(peer)), batch,
               Flags(epoch, inbox.packets.lanes.tag, batch.begins_message()));
   }

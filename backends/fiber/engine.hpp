@@ -35,9 +35,10 @@ struct Agent {
   int stream = 0;
   int block = -1;  // -1: the host program of the PE
   int blocks = 1;
-  double weight = 1;  // blocks of the launch that this fibre stands for
-  int launch = 0;     // launches started on the PE so far, this one included
-  int queue = -1;     // >= 0: runs the operations of this queue that are no launches
+  double weight = 1;   // blocks of the launch that this fibre stands for
+  bool early = false;  // LaunchConfig::early
+  int launch = 0;      // launches started on the PE so far, this one included
+  int queue = -1;      // >= 0: runs the operations of this queue that are no launches
   const char* launch_name = "host";
 
   // queued: a block that waits for a place (EngineOptions::resident_blocks).
@@ -105,6 +106,7 @@ struct Transfer {
   std::uint64_t order = 0;       // among the issuer's transfers, from 1
   std::uint64_t pe_order = 0;    // among the issuer's puts and signals to the PE, from 1
   std::uint64_t fence_epoch = 0;
+  Agent::ToPe* to_pe = nullptr;  // the issuer's, where fences order the transfer
   int target() const { return kind == Kind::signal ? word_id.pe : dst.pe; }
   std::shared_ptr<Note> note;
   std::list<Transfer*>::iterator place;  // among the issuer's outstanding ones
@@ -120,6 +122,7 @@ struct Work {
   const char* name = "";
   int blocks = 1;
   double weight = 1;
+  bool early = false;
   std::size_t scratch_bytes = 0;
   std::function<void(Agent&)> body;
   // Operations: the queue as the program knows it, and the step that the body begins behind.

@@ -48,6 +48,7 @@ void Engine::start_next_launch(int pe, int stream) {
     Agent& agent = agent_of(queue, work, pe, block);
     agent.blocks = work.blocks;
     agent.weight = work.weight;
+    agent.early = work.early;
     agent.scratch_bytes = work.scratch_bytes;
     agent.launch = number;
     agent.launch_name = work.name;

@@ -49,6 +49,7 @@ void Streams::launch(const LaunchConfig& config, int stream, std::function<void(
   work.name = config.name;
   work.blocks = merge ? fibres : config.blocks;
   work.weight = static_cast<double>(config.blocks) / work.blocks;
+  work.early = config.early;
   work.scratch_bytes = config.scratch_bytes;
   work.body = std::move(body);
   push(std::move(work));

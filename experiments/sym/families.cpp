@@ -65,7 +65,7 @@ bool is_compiled(const Algorithm& algorithm, const std::string& variant,
 
 // What `auto` may choose from, and the most blocks of a launch: all of them wait for each other, so
 // all must run at once.
-models::Menu menu_of(const Planning& planning, std::size_t bytes) {
+models::Menu menu_of(const Planning& planning) {
   const RunOptions& options = planning.options;
   models::Menu menu;
   const bool own_gpus = options.gpus < 0 || options.gpus >= planning.pes;
@@ -80,9 +80,7 @@ models::Menu menu_of(const Planning& planning, std::size_t bytes) {
   const int sharers = own_gpus ? 1 : (planning.pes + options.gpus - 1) / std::max(1, options.gpus);
   menu.most_blocks =
       std::max(1, static_cast<int>(planning.machine.number_or("sms", 132)) / sharers);
-  const int threads = options.threads > 0 ? options.threads : threads_for(bytes);
-  menu.packet_blocks =
-      blocks_for(bytes, threads, static_cast<int>(planning.machine.number("default_blocks")));
+  menu.packet_blocks = menu.most_blocks;
   return menu;
 }
 
@@ -126,7 +124,7 @@ std::vector<Point> collective_points(const Planning& planning) {
   std::vector<Point> points;
   for (const std::size_t bytes : options.sizes) {
     const models::Job job{name, planning.pes, static_cast<double>(bytes)};
-    const models::Menu menu = menu_of(planning, bytes);
+    const models::Menu menu = menu_of(planning);
     models::Choice choice = choose(planning, job, menu);
     if (!options.flavour.empty()) {
       choice.variant = variant_of_flavour(planning, bytes);
@@ -141,6 +139,10 @@ std::vector<Point> collective_points(const Planning& planning) {
       Point point = planning.point(variant, bytes);
       if (has_timed_blocks(planning, variant))
         point.blocks = models::best_blocks(planning.machine, job, variant, menu).blocks;
+      if (variant == "one_shot" && options.threads == 0) {
+        point.threads =
+            models::with_threads(planning.machine, models::messages_of(job), point.blocks).threads;
+      }
       if (options.sim.explain) point.choice = explained(choice, variant);
       point.flavour = flavour_of(planning, bytes);
       point.op = planning.algorithm.has_op ? options.op : "sum";

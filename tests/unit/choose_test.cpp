@@ -144,6 +144,29 @@ TEST(Choose, AcrossNodesARuleChooses) {
   EXPECT_EQ(choose(four, {"mine", 2, mib}, menu).variant, "");
 }
 
+// The size from which on a lane has several groups of 16 bytes: flags on the wire against passes.
+double several_a_lane_from(const Machine& machine) {
+  for (double bytes = kib; bytes < gib; bytes *= 1.02) {
+    const PacketGrid grid = packet_grid(machine, {bytes, 1}, 132);
+    if (grid.blocks * grid.threads * 16.0 < bytes) return bytes;
+  }
+  return gib;
+}
+
+TEST(PacketGrid, FollowsTheMachinesNumbers) {
+  const Machine machine = load_machine("h200x2");
+  const double here = several_a_lane_from(machine);
+  const double pass_us = machine.number("packet_pass_us"), gbps = machine.number("port_gbps");
+  EXPECT_GT(several_a_lane_from(with(machine, "packet_pass_us", 2 * pass_us)), 1.5 * here);
+  EXPECT_LT(several_a_lane_from(with(machine, "port_gbps", gbps / 2)), here / 1.5);
+  const double block_us = machine.number("block_us");
+  const Machine dear = with(machine, "block_us", 30 * block_us);
+  EXPECT_LT(packet_grid(dear, {16 * kib, 1}, 132).blocks,
+            packet_grid(machine, {16 * kib, 1}, 132).blocks);
+  EXPECT_EQ(packet_grid(machine, {1 * kib, 1}, 132).blocks, 1);
+  EXPECT_EQ(packet_grid(machine, {16 * mib, 1}, 7).blocks, 7);
+}
+
 TEST(Times, RefusesWhatItDoesNotKnow) {
   const Machine machine = load_machine("h200x2");
   EXPECT_FALSE(has_estimate(machine, "all_gather", "hierarchical"));
@@ -158,7 +181,8 @@ TEST(Times, PiecesFollowWhatAFlagCosts) {
     const int pieces = pieces_of_share(machine, large, variant, 32);
     EXPECT_GT(pieces, 1);
     EXPECT_EQ(pieces_of_share(machine, {"reduce_scatter", 2, kib}, variant, 32), 1);
-    const Machine dear = with(machine, "flag_us", 8 * machine.number("flag_us"));
+    Machine dear = with(machine, "flag_us", 8 * machine.number("flag_us"));
+    dear = with(dear, "piece_us", 8 * machine.number("piece_us"));
     EXPECT_LT(pieces_of_share(dear, large, variant, 32), pieces);
   }
 }

@@ -29,7 +29,8 @@ constexpr std::size_t packet_bytes = 65536;
 
 // Time from the launch to the end of `kernel` on each PE, in a process of its own.
 template <class Kernel>
-std::vector<double> times_us(const std::string& network, std::size_t n, int blocks, Kernel kernel) {
+std::vector<double> times_us(const std::string& network, std::size_t n, int blocks, Kernel kernel,
+                             bool early = false) {
   const std::string bytes = run_in_child([&] {
     SimOptions options;
     options.machine = machine();
@@ -43,7 +44,7 @@ std::vector<double> times_us(const std::string& network, std::size_t n, int bloc
       const Group group{world.channel({blocks, std::min(n, packet_bytes)}), world.team()};
       world.barrier();
       const double begin = world.mark_us();
-      world.launch({.name = "timed", .blocks = blocks},
+      world.launch({.name = "timed", .blocks = blocks, .early = early},
                    [=](fiber::FiberBlock& block) { kernel(block, group, to, from); });
       times[static_cast<std::size_t>(world.pe())] = world.mark_us() - begin;
     });
@@ -66,6 +67,13 @@ class SimTime : public testing::TestWithParam<std::string> {
 };
 INSTANTIATE_TEST_SUITE_P(Networks, SimTime, testing::Values("ports", "simgrid"),
                          [](const auto& one) { return one.param; });
+
+TEST_P(SimTime, ALaunchThatIsSetUpEarlyBeginsSooner) {
+  const auto kernel = [](F& block, const Group&, W, W) { block.sync(); };
+  const double late = times_us(GetParam(), 16, 1, kernel)[0];
+  EXPECT_GT(us("early_us"), 0);
+  EXPECT_NEAR(late - times_us(GetParam(), 16, 1, kernel, true)[0], us("early_us"), 1e-6);
+}
 
 TEST_P(SimTime, OnePutTakesLatencyAndBytesOverBandwidth) {
   for (std::size_t n : {std::size_t{16}, std::size_t{100000}, std::size_t{1} << 28}) {
