@@ -20,6 +20,7 @@
 
 #include "backends/cuda/block_start.cuh"
 #include "backends/cuda/count_lanes.cuh"
+#include "backends/cuda/fold_lanes.cuh"
 #include "backends/cuda/packet_runs.cuh"
 #include "core/block.hpp"
 
