@@ -1,4 +1,5 @@
 // What the race detector makes findings of, and what it holds.
+#include <algorithm>
 #include <utility>
 
 #include "backends/check/race_detector.hpp"
@@ -69,8 +70,10 @@ void RaceDetector::report_race(const Access& earlier, const Access& later,
                                   : bytes.begin;
     memory += " bytes [" + std::to_string(begin) + ", " + std::to_string(begin + bytes.size) + ")";
   }
-  const fiber::Agent& agent = *engine_->agents()[static_cast<std::size_t>(later.agent)];
-  engine_->report(race_finding(earlier, later, memory, note_of(agent).weak));
+  const auto& agents = engine_->agents();
+  const auto by = std::find_if(agents.begin(), agents.end(),
+                               [&](const auto& agent) { return id_of(*agent) == later.agent; });
+  engine_->report(race_finding(earlier, later, memory, note_of(**by).weak));
 }
 
 void RaceDetector::report_missing_sync(const Access& earlier, const Access& later) {
