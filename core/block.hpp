@@ -51,6 +51,9 @@ struct AnyFunction {
   SYM_HD float operator()(float a, float) const { return a; }
   SYM_HD std::uint32_t operator()(std::uint32_t a) const { return a; }
 };
+struct AnyMaker {
+  SYM_HD AnyFunction operator()(float) const { return {}; }
+};
 struct AnyTerm {
   SYM_HD Term operator()(int) const { return {}; }
 };
@@ -80,7 +83,7 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
                          Window<std::uint64_t> counter, Packets packets, detail::AnyFunction f,
                          Window<std::int32_t> keys, Window<std::uint32_t> numbers,
                          Scratch<std::uint32_t> counts, Scratch<float> scratch, Matrix<float> tile,
-                         detail::AnyTerm term, detail::AnyPiece piece,
+                         detail::AnyTerm term, detail::AnyPiece piece, detail::AnyMaker maker,
                          PerMember<Window<float>> slots) {
   // Who runs. PEs are 0..n_pes-1; blocks of a launch are 0..count-1.
   { block.pe() } -> std::convertible_to<int>;
@@ -147,6 +150,10 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // The same bits on every backend and block size. Every lane gets it. Ends with a sync.
   { block.sum(src, range, f) } -> std::convertible_to<float>;
   { block.max(src, range, f) } -> std::convertible_to<float>;
+  // dst[range] = g(src[range], more[range]...), where g = make(sum(src, range, f)): as sum and transform
+  // one after the other, but src need be read only once. dst may be one of the sources.
+  block.transform_by_sum(scratch, range, f, maker, scratch);
+  block.transform_by_sum(local, range, f, maker, scratch, src);
   // Sends src[range] as one message to every member but this PE: the same to all, or to each the part
   // that per_member names. Transfer: the source may be read at any time until quiet. At most
   // packets.capacity_bytes. Neither releases nor is ordered by fences.
@@ -285,6 +292,8 @@ struct BlockArchetype {
   SYM_FN Accumulator<typename S::value_type> max(S, Range, F) {
     return {};
   }
+  template <Memory D, class F, class G, Memory S, Memory... More>
+  SYM_FN void transform_by_sum(D, RangeAt, F, G, S, More...) {}
   template <Operand S>
   SYM_FN void put_packets(const Packets&, std::size_t, S, Range, const Team&) {}
   template <class S>

@@ -33,9 +33,16 @@ class Times {
   }
   void copy_engine() {
     meetings(1);
-    add("start of copies", number("copy_engine_start_us"));
-    copies(others_ * share());
-    add("flag", number("launch_us") + number("flag_us") + number("load_local_us"));
+    first_copy();
+    // What stays on this PE is copied by blocks meanwhile.
+    const double copies_us = us(others_ * share(), number("copy_engine_gbps"));
+    const double own_us = local_us(2 * share());
+    if (own_us > copies_us) {
+      add("own part", own_us);
+    } else {
+      copies(others_ * share());
+    }
+    last_flag();
   }
 
   void reduce_scatter_direct() {
@@ -56,11 +63,15 @@ class Times {
     start(1);
     barriers(1);
     add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
-    add("flag and sum of a piece",
-        number("release_us") + flag_us() + local_us((job_.pes + 1.0) * share() / pieces));
+    add("pieces", pieces * piece_us());
+    add("sum of a piece", local_us((job_.pes + 1.0) * share() / pieces));
   }
-  void reduce_scatter_staged(int pieces) { staged(pieces, others_ * share(), 1); }
-  void all_reduce_staged(int pieces) { staged(pieces, 2 * others_ * share(), 2); }
+  void reduce_scatter_staged(int pieces) { staged(pieces, others_ * share()); }
+  void all_reduce_staged(int pieces) {
+    staged(pieces, 2 * others_ * share());
+    if (pieces == 1) first_copy();  // nothing else is under way while it is reduced
+    last_flag();
+  }
 
   void all_reduce_one_shot() { packets(job_.bytes, true); }
   void all_reduce_one_shot_read() {
@@ -125,6 +136,10 @@ class Times {
   double flag_us() const {
     return number("flag_us") + (blocks_ - 1) * machine_.number_or("flag_turn_us", 0);
   }
+  // What a block takes for a piece, beside its bytes, from its last store to the peer's poll.
+  double piece_us() const {
+    return machine_.number_or("piece_us", number("release_us") + number("flag_us"));
+  }
   // An epoch, a release, a flag, and the poll that sees it.
   double barrier_us(double flag) const {
     return 2 * number("load_local_us") + number("release_us") + flag;
@@ -164,12 +179,22 @@ class Times {
   void copies(double bytes) {
     add(gb("copies", number("copy_engine_gbps")), us(bytes, number("copy_engine_gbps")));
   }
-  void staged(int pieces, double bytes, int meets) {
-    meetings(meets);
-    add("start of copies", meets * number("copy_engine_start_us"));
+  // A copy that waits for a kernel.
+  void first_copy() {
+    add("first copy",
+        number("copy_engine_start_us") + machine_.number_or("copy_engine_turn_us", 0));
+  }
+  // A flag that a copy sets, to the kernel that looks for it.
+  void last_flag() { add("flag", copied_flag_us()); }
+  double copied_flag_us() const {
+    return number("launch_us") + number("flag_us") + number("load_local_us");
+  }
+  void staged(int pieces, double bytes) {
+    meetings(1);
+    first_copy();
     copies(bytes);
-    add("flag and sum of a piece", 2 * number("launch_us") + number("flag_us") +
-                                       number("launch_us") +
+    add("flag and sum of a piece", copied_flag_us() + number("launch_us") +
+                                       machine_.number_or("ramp_us", 0) +
                                        local_us((job_.pes + 1.0) * share() / pieces));
   }
   // Data with their flags, and nobody waits for a barrier.

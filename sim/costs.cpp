@@ -31,6 +31,7 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   hbm = rate("hbm_gbps") / slow;
   port_read = machine.number_or("port_read_gbps", machine.number("port_gbps")) * 1e9;
   copy_engine_s = seconds("copy_engine_start_us") * slow;
+  copy_engine_turn_s = machine.number_or("copy_engine_turn_us", 0) * 1e-6 * slow;
   copy_engine_room = std::min(1.0, rate("port_gbps") / rate("copy_engine_gbps"));
   copy_engine = rate("copy_engine_gbps") / slow;
   early_s = std::min(machine.number_or("early_us", 0) * 1e-6 * slow, launch_s + ramp_s);
@@ -142,8 +143,17 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::warps:
       return costs(agent).sync_s;
     default:
-      return agent.queue >= 0 ? operation_s(agent) : 0;
+      return agent.queue >= 0 ? operation_s(agent) + turn_s(agent) : 0;
   }
+}
+
+// A copy that follows a copy of its queue begins at once; one that had to wait for something else
+// does not.
+double TimePolicy::turn_s(const Agent& agent) {
+  bool& copies = state(agent).copies;
+  if (agent.step.verb == Verb::take || agent.step.verb == Verb::gemm) copies = false;
+  if (agent.step.verb != Verb::copy) return 0;
+  return std::exchange(copies, true) ? 0 : costs(agent).copy_engine_turn_s;
 }
 
 // The start of an operation, behind what its queue has done before.

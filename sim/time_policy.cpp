@@ -42,6 +42,7 @@ void TimePolicy::ready(Engine&, Agent& agent) {
 
 void TimePolicy::woken(Engine&, Agent& agent) {
   if (agent.step.verb == Verb::quiet) state(agent).clean = true;
+  if (agent.step.verb == Verb::after) state(agent).copies = false;
   // The poll that sees the flag is a load that began before it came.
   const bool polls = agent.queue < 0 ? agent.block >= 0 && agent.step.verb != Verb::quiet
                                      : agent.step.verb == Verb::take;

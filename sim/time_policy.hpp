@@ -20,23 +20,22 @@
 //               packet_pass_us for each pass of packet_pass_bytes. From a launch's second message
 //               on less what others kept the link from this block's: real blocks are not in step
 //   receive_packets  the same, with what each message brought written
-//   reduce      load_remote_us, flows from all peers at once (at most sm_reduce a block and
-//   port_read
-//               in all), beside the local reads and writes (sm_local)
+//   reduce      load_remote_us, flows from all peers at once (at most sm_reduce a block and, in
+//               all, port_read), beside the local reads and writes (sm_local)
 //   weighted_sum     the same, one flow for each PE that terms lie on
 //   warps       sync_us at each end. What its pieces put to one PE is one flow, and through a NIC
 //               nic_post_us for each put; what they fetch of one PE is one flow. Flows of one warps
 //               have parts of the block's rate that follow their bytes
-//   transform, reduce_slots, sum, max, scan, tally   load_local_us and bytes read and written /
-//   sm_local; sync_us
-//               for each sync in it
+//   transform, reduce_slots, sum, max, scan, tally   load_local_us, and bytes read and written
+//               / sm_local; sync_us for each sync in it
 //   read        load_local_us
 //   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it
 //               had not: the poll that sees it
 //   sync, leave sync_us
 // A fibre that stands for w blocks has w times their rates. Of a queue:
-//   put, get    copy_engine_start_us, then one flow of at most copy_engine_gbps (local: hbm_gbps),
-//               however many rows; through a NIC as above, nic_post_us for each row
+//   put, get    copy_engine_start_us, and copy_engine_turn_us unless the queue has copied and has
+//               waited for nothing since; then one flow of at most copy_engine_gbps (local:
+//               hbm_gbps), however many rows; through a NIC as above, nic_post_us for each row
 //   gemm        launch_us and models/gemm_time.hpp; beside it, c from a peer (at most port_read)
 //   post, take  launch_us, and flag_us until it is there (nic_latency_us through a NIC); the poll
 //   record, after    nothing
@@ -104,7 +103,8 @@ class TimePolicy : public fiber::Policy {
     // The first transfers of its open groups, by (how many PEs further on, whether they are gets):
     // that they start in this order keeps PEs from sending to the same one at a time.
     std::map<std::pair<int, bool>, fiber::Transfer*> open;
-    bool clean = false;  // a quiet has waited since the last signal
+    bool clean = false;   // a quiet has waited since the last signal
+    bool copies = false;  // of a queue: nothing has come between its copies
     // Messages of packets of this launch: the last one's flows under way, its begin and bytes, and
     // for how long others kept the link from it.
     struct Messages {
@@ -156,6 +156,7 @@ class TimePolicy : public fiber::Policy {
   void begin(fiber::Agent& agent);
   double cost_s(fiber::Agent& agent);
   double operation_s(const fiber::Agent& agent) const;
+  double turn_s(const fiber::Agent& agent);
   double flag_s(const fiber::Agent& agent) const;
   double local_rate(const fiber::Agent& agent) const;
   double local_s(const fiber::Agent& agent, int passes) const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/check/counting.hpp"
+#include "backends/check/race_notes.hpp"
 
 namespace sym::check {
 
@@ -65,8 +66,9 @@ std::vector<Signal> Counted::not_before(const Toucher& touch,
 std::vector<Look> Counted::looks_not_before(const Toucher& touch) const {
   std::vector<Look> found;
   const auto add = [&](const Look& look) {
-    const bool own = look.agent->id == touch.agent;
-    if (look.tick > (own ? touch.tick : touch.clock.tick(look.agent->id))) found.push_back(look);
+    const bool own = id_of(*look.agent) == touch.agent;
+    if (look.tick > (own ? touch.tick : touch.clock.tick(id_of(*look.agent))))
+      found.push_back(look);
   };
   if (look_.agent != nullptr) add(look_);
   for (const Look& look : looks_) add(look);

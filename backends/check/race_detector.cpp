@@ -49,7 +49,7 @@ bool lane_by_lane(const Access& a, const Access& b) {
 
 Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write) {
   Access access;
-  access.agent = agent.id;
+  access.agent = id_of(agent);
   access.piece = agent.piece;
   access.write = write;
   access.bytes = bytes;
@@ -64,9 +64,21 @@ Access describe(const fiber::Agent& agent, const fiber::Bytes& bytes, bool write
   return access;
 }
 
+// Blocks of one index are neighbours: algorithms are mostly between these, and clocks that know of
+// them then have few chunks.
+AgentId RaceDetector::number(const fiber::Agent& agent) {
+  const auto pes = static_cast<std::size_t>(engine_->pes());
+  const std::tuple of_pe(agent.pe, agent.stream, agent.block);
+  const std::tuple of_all(agent.pe < 0, agent.stream, agent.block, made_[of_pe]++);
+  const std::size_t group = groups_.try_emplace(of_all, groups_.size()).first->second;
+  return static_cast<AgentId>(group * pes + static_cast<std::size_t>(std::max(agent.pe, 0)));
+}
+
 void RaceDetector::agent_made(fiber::Agent& agent) {
-  agent.note = std::make_unique<AgentNote>();
-  const fiber::Mutation* mutation = engine_ == nullptr ? nullptr : engine_->mutation();
+  auto note_made = std::make_unique<AgentNote>();
+  note_made->id = number(agent);
+  agent.note = std::move(note_made);
+  const fiber::Mutation* mutation = engine_->mutation();
   parts_lanes_ = mutation != nullptr && mutation->parts_lanes();
 }
 
@@ -89,16 +101,16 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
   if (!write && bytes.space == fiber::Bytes::scratch_space) check_written(agent, *access);
   touch_words(*access, toucher_of(agent));
   const auto ordered = [&](const Access& earlier) {
-    if (earlier.agent == agent.id && earlier.order == 0) {
+    if (earlier.agent == id_of(agent) && earlier.order == 0) {
       return earlier.lane_epoch < mine.lane_epoch || lane_by_lane(earlier, *access);
     }
     if (!mine.parted) return known(earlier, mine.clock);
-    const bool own_part = earlier.agent == agent.id && lane_by_lane(earlier, *access);
+    const bool own_part = earlier.agent == id_of(agent) && lane_by_lane(earlier, *access);
     return known(earlier, own_part ? mine.clock : *mine.at_sync.clock);
   };
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
     if (ordered(earlier)) return;
-    if (earlier.agent == agent.id && earlier.order == 0 && !pieces_apart(earlier, *access)) {
+    if (earlier.agent == id_of(agent) && earlier.order == 0 && !pieces_apart(earlier, *access)) {
       report_missing_sync(earlier, *access);
     } else {
       report_race(earlier, *access, bytes);
@@ -121,13 +133,13 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   std::uint64_t fenced = to_pe == agent.to_pe.end() ? 0 : to_pe->second.fenced;
   const auto fence = mine.fenced.find(transfer.target());
   // Nobody need hear of a fence when a quiet has completed all that it orders.
-  if (fence == mine.fenced.end() || fence->second <= mine.clock.quiet(agent.id)) fenced = 0;
+  if (fence == mine.fenced.end() || fence->second <= mine.clock.quiet(id_of(agent))) fenced = 0;
   if (transfer.kind == fiber::Transfer::Kind::signal) {
     issued_signal(transfer, fenced);
     return;
   }
   auto note = std::make_shared<TransferNote>();
-  note->clock = mine.snapshot(agent.id, pool_);
+  note->clock = mine.snapshot(pool_);
   note->tick = mine.release();  // what the agent accesses from here on is not before the transfer
   note->lane_epoch = mine.lane_epoch;
   const bool ordered = transfer.kind != fiber::Transfer::Kind::get && !transfer.packet;
@@ -159,8 +171,8 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
   const fiber::Agent& agent = *transfer.issuer;
   AgentNote& mine = note_of(agent);
   auto note = std::make_shared<ReleaseNote>();
-  note->clock = mine.snapshot(agent.id, pool_);
-  note->agent = agent.id;
+  note->clock = mine.snapshot(pool_);
+  note->agent = id_of(agent);
   note->tick = mine.release();
   if (mine.parted) {
     note->clock = mine.at_sync.clock;
@@ -188,7 +200,7 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
 
 Toucher RaceDetector::toucher_of(const fiber::Transfer& transfer, bool write) {
   const auto& note = static_cast<const TransferNote&>(*transfer.note);
-  return {transfer.issuer->id, *note.clock, note.tick, note.write->to_pe,
+  return {id_of(*transfer.issuer), *note.clock, note.tick, note.write->to_pe,
           write ? note.fenced : 0};  // a fence says nothing of sources
 }
 
@@ -197,7 +209,7 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
   ++accesses_;
   const auto& note = static_cast<const TransferNote&>(*transfer.note);
   const AccessRef& access = write ? note.write : note.read;
-  const int issuer = transfer.issuer->id;
+  const int issuer = id_of(*transfer.issuer);
   const auto ordered = [&](const Access& earlier) {
     if (earlier.agent != issuer) return known(earlier, *note.clock);
     if (earlier.order == 0) {  // program order, lane by lane
@@ -237,8 +249,8 @@ std::shared_ptr<const fiber::Note> RaceDetector::release(fiber::Agent& agent) {
   AgentNote& mine = note_of(agent);
   mine.parted = false;  // a block that ends waits for all of its lanes
   auto note = std::make_shared<ReleaseNote>();
-  note->clock = mine.snapshot(agent.id, pool_);
-  note->agent = agent.id;
+  note->clock = mine.snapshot(pool_);
+  note->agent = id_of(agent);
   note->tick = mine.release();
   return note;
 }
@@ -255,7 +267,7 @@ void RaceDetector::waited(fiber::Agent& agent, fiber::Word& word, std::uint64_t 
                           bool consume) {
   AgentNote& mine = note_of(agent);
   mine.move_on();
-  const Counted::Wait wait{agent.id, ++mine.waits, mine.tick, value, shift, consume};
+  const Counted::Wait wait{id_of(agent), ++mine.waits, mine.tick, value, shift, consume};
   if (word.note == nullptr || (word.counts && value == 0)) return;  // packets prove themselves
   Counted::Taken taken = static_cast<Counted&>(*word.note).waited(mine.clock, wait, foresight_);
   mine.shared = nullptr;
@@ -271,10 +283,10 @@ void RaceDetector::fenced(fiber::Agent& agent, int pe) { note_of(agent).fenced[p
 
 void RaceDetector::completed(fiber::Agent& agent) {
   AgentNote& mine = note_of(agent);
-  if (mine.clock.quiet(agent.id) == agent.issued) return;
+  if (mine.clock.quiet(id_of(agent)) == agent.issued) return;
   mine.move_on();
-  mine.clock.set_quiet(agent.id, agent.issued);
-  mine.clock.forget_transfers(agent.id);
+  mine.clock.set_quiet(id_of(agent), agent.issued);
+  mine.clock.forget_transfers(id_of(agent));
   mine.shared = nullptr;
 }
 

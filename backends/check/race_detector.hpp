@@ -8,8 +8,10 @@
 // findings.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "backends/check/counting.hpp"
@@ -59,6 +61,7 @@ class RaceDetector : public fiber::Observer {
   void check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
                   const Counted& counted);
   void check_written(const fiber::Agent& agent, const Access& access);
+  AgentId number(const fiber::Agent& agent);
   bool is_data(int space) const;
   // Made when it is asked for first, when the word has `value`.
   Counted& counted_of(fiber::Word& word, std::uint64_t value);
@@ -77,6 +80,9 @@ class RaceDetector : public fiber::Observer {
   bool parts_lanes_ = false;  // some verb runs without the sync in it
   Shadow shadow_;
   Clock::Pool pool_;
+  // Agents made so far, by PE, stream and block; and those of all PEs that are numbered together.
+  std::map<std::tuple<int, int, int>, int> made_;
+  std::map<std::tuple<bool, int, int, int>, std::size_t> groups_;
   std::vector<Counted*> counted_;   // those of all words
   std::vector<char> data_;          // by space: touched as data since settled()
   std::set<std::string> reported_;  // one finding for each pair of op sites

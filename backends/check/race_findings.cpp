@@ -11,7 +11,7 @@ void RaceDetector::check_post(const fiber::Agent& agent, const fiber::Transfer& 
                               const Counted& counted) {
   const Item* last = counted.last();
   if (last == nullptr) return;
-  const bool taken = last->taker >= 0 && (last->taker == agent.id ||
+  const bool taken = last->taker >= 0 && (last->taker == id_of(agent) ||
                                           note_of(agent).clock.tick(last->taker) >= last->taken);
   if (taken || !is_new("post", last->signal->site, transfer.step.site)) return;
   const std::string why =

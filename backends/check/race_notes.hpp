@@ -24,7 +24,8 @@ struct AtSync {
 // Kept with an agent. `shared` is a copy that released notes point at: it is made anew only after
 // an acquire, because the agent's own tick travels beside it.
 struct AgentNote : fiber::Note {
-  Clock clock;  // of others, and of own transfers
+  AgentId id = 0;  // in clocks: RaceDetector::number
+  Clock clock;     // of others, and of own transfers
   std::uint64_t tick = 1;
   std::uint64_t released = 0;  // the last tick that others may know
   std::uint64_t lane_epoch = 1;
@@ -49,14 +50,14 @@ struct AgentNote : fiber::Note {
   void meet(const fiber::Agent& agent) {
     parted = false;
     Clock all = clock;
-    all.set_tick(agent.id, tick);
+    all.set_tick(id, tick);
     at_sync.clock = std::make_shared<const Clock>(std::move(all));
     at_sync.tick = tick++;
     for (const auto& [pe, to_pe] : agent.to_pe) at_sync.fenced[pe] = to_pe.fenced;
   }
-  const std::shared_ptr<const Clock>& snapshot(AgentId agent, Clock::Pool& pool) {
+  const std::shared_ptr<const Clock>& snapshot(Clock::Pool& pool) {
     if (shared == nullptr) {
-      clock.set_tick(agent, tick);  // as others will know it: then clocks can be alike
+      clock.set_tick(id, tick);  // as others will know it: then clocks can be alike
       clock.share(pool);
       shared = std::make_shared<const Clock>(clock);
     }
@@ -67,6 +68,7 @@ struct AgentNote : fiber::Note {
 inline AgentNote& note_of(const fiber::Agent& agent) {
   return static_cast<AgentNote&>(*agent.note);
 }
+inline AgentId id_of(const fiber::Agent& agent) { return note_of(agent).id; }
 
 // Whether `x` is complete for somebody whose clock is `clock`, beside what it did itself.
 bool known(const Access& x, const Clock& clock);

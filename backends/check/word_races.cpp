@@ -115,7 +115,7 @@ void RaceDetector::word_read(fiber::Agent& agent, fiber::Word& word, std::uint64
   look.lane_epoch = mine.lane_epoch;
   shadow_.visit(look.bytes, [&](const Access& earlier) {
     if (!conflicting(earlier, look)) return;
-    if (earlier.agent != agent.id || earlier.order != 0) {
+    if (earlier.agent != id_of(agent) || earlier.order != 0) {
       if (!known(earlier, mine.clock)) report_race(earlier, look, look.bytes);
     } else if (earlier.lane_epoch >= mine.lane_epoch && !lane_by_lane(earlier, look)) {
       report_missing_sync(earlier, look);
@@ -136,8 +136,8 @@ void RaceDetector::word_written(fiber::Agent& agent, const fiber::Transfer* tran
   // A number of its own, among transfers that no quiet will ever complete.
   constexpr std::uint64_t beyond = std::uint64_t{1} << 63;
   auto note = std::make_shared<ReleaseNote>();
-  note->clock = mine.snapshot(agent.id, pool_);
-  note->agent = agent.id;
+  note->clock = mine.snapshot(pool_);
+  note->agent = id_of(agent);
   note->tick = mine.tick;
   note->to_pe = word.history.id.pe;
   note->order = beyond + ++mine.adds;
@@ -154,7 +154,7 @@ void RaceDetector::word_written(fiber::Agent& agent, const fiber::Transfer* tran
 }
 
 Toucher RaceDetector::toucher_of(const fiber::Agent& agent) {
-  return {agent.id, note_of(agent).clock, std::numeric_limits<std::uint64_t>::max()};
+  return {id_of(agent), note_of(agent).clock, std::numeric_limits<std::uint64_t>::max()};
 }
 
 }  // namespace sym::check

@@ -69,7 +69,20 @@ class Access {
   }
   template <class... M>
   __device__ __forceinline__ bool within(Range range, const M&... memory) const {
-    return ((range.end() <= room(memory)) && ...);
+    return (holds(range.end(), memory) && ...);
+  }
+  // end <= room(memory), in fewer steps.
+  template <class M>
+  __device__ __forceinline__ bool holds(std::size_t end, const M& memory) const {
+    if constexpr (is_scratch<M>) {
+      using T = typename M::value_type;
+      const std::size_t bytes = context_.scratch_bytes;
+      const bool small = end <= bytes && memory.offset_bytes <= bytes;  // sums do not wrap
+      return small && end <= memory.count && memory.offset_bytes % alignof(T) == 0 &&
+             memory.offset_bytes + end * sizeof(T) <= bytes;
+    } else {
+      return end <= memory.count;
+    }
   }
 
   // Evaluates and looks at the terms of a weighted sum, lane j of each warp at term(j): what terms

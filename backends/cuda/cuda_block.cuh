@@ -20,6 +20,7 @@
 
 #include "backends/cuda/block_start.cuh"
 #include "backends/cuda/count_lanes.cuh"
+#include "backends/cuda/fold_lanes.cuh"
 #include "backends/cuda/packet_runs.cuh"
 #include "core/block.hpp"
 
@@ -156,6 +157,8 @@ class CudaBlock : private BlockStart {
                                                      Site site = Site::here()) {
     return fold("max", src, range, f, Max{}, site);
   }
+  template <Memory D, class F, class G, Memory S, Memory... More>
+  __device__ void transform_by_sum(D dst, RangeAt where, F f, G make, S src, More... more);
   template <Memory S>
   __device__ typename S::value_type read(S memory, std::size_t index, Site site = Site::here());
   template <Operand K>

@@ -56,6 +56,7 @@ void CudaQueue::copy(const char* verb, const Area& dst, const Area& src) {
   char* to = address(verb, dst);
   const char* from = address(verb, src);
   world_.throw_if_failed();
+  copies_ = true;
   if (dst.span == 0) return;
   cudaStream_t stream = world_.working_stream(number_);
   if (to == from && dst.pitch_bytes == src.pitch_bytes) return;
@@ -106,6 +107,7 @@ void CudaWorld::load_products() {
 // same mapping as any kernel. So reading it over the link costs the link's time and is hidden by
 // the other tiles' sums, where a copy first would be neither.
 void CudaQueue::multiply(const Product& product) {
+  copies_ = false;
   world_.throw_if_failed();
   cudaStream_t stream = world_.working_stream(number_);
   plans_of(world_.impl_->gemm_plans, number_).run(product, stream, world_.impl_->capturing);
@@ -134,12 +136,18 @@ std::uint64_t* CudaQueue::flag(const char* verb, const Posts& posts, std::size_t
 void CudaQueue::post(const Posts& posts, std::size_t slot, int pe, Site site) {
   const FlagUse use = FlagUse::of(flag("post", posts, slot, this->pe(), pe), slot, pe, site);
   world_.throw_if_failed();
+  if (copies_) {
+    SYM_CHECK_CUDA(cudaMemcpyAsync(use.word, world_.impl_->one, sizeof(*use.word),
+                                   cudaMemcpyDeviceToDevice, world_.working_stream(number_)));
+    return;
+  }
   KernelContext context = world_.impl_->context;
   context.kernel = "queue";
   enqueue_post(context, use, world_.working_stream(number_));
 }
 
 void CudaQueue::take(const Posts& posts, std::size_t slot, int pe, Site site) {
+  copies_ = false;
   const FlagUse use = FlagUse::of(flag("take", posts, slot, pe, this->pe()), slot, pe, site);
   world_.throw_if_failed();
   KernelContext context = world_.impl_->context;

@@ -14,8 +14,8 @@ namespace sym::cuda {
 class CudaWorld;
 
 // Made by CudaWorld::queue. After a failure (World::recover not yet called) enqueueing throws it.
-// What was enqueued before runs on: takes return at once, posts are not made, copies and products
-// are harmless.
+// What was enqueued before runs on: takes return at once, posts behind kernels are not made, copies
+// and products are harmless.
 class CudaQueue {
  public:
   CudaQueue(CudaWorld& world, int number);
@@ -102,6 +102,9 @@ class CudaQueue {
 
   CudaWorld& world_;
   int number_;
+  // The last operation was a copy: then so is a post, because a kernel that begins after a copy
+  // costs several times as much. It cannot see whether the flag has been taken.
+  bool copies_ = false;
 };
 
 static_assert(Queue<CudaQueue>);

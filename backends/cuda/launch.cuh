@@ -24,6 +24,7 @@ void CudaWorld::launch(const LaunchConfig& config, const Kernel& kernel) {
 
 template <class Kernel>
 void CudaQueue::launch(const LaunchConfig& config, Kernel kernel) {
+  copies_ = false;
   LaunchConfig here = config;
   here.stream = number_;
   world_.launch(here, kernel);

@@ -138,8 +138,9 @@ __device__ __forceinline__ void map_views(D dst, std::size_t count, F f, S... sr
   const Shared<T> shared(count);
   const bool wide = view_fits<n>(dst) && (view_fits<n>(src) && ...);
   if (wide) {
+    const auto groups = static_cast<unsigned>(shared.groups);  // one of the views is scratch
 #pragma unroll 1
-    for (std::size_t g = threadIdx.x; g < shared.groups; g += blockDim.x) {
+    for (unsigned g = threadIdx.x; g < groups; g += blockDim.x) {
       map.template operator()<n, true>(g * n);
     }
   }

@@ -130,6 +130,10 @@ class FiberBlock {
     return fold(
         Verb::max, src, range, f, [](auto a, auto b) { return Max{}.combine(a, b); }, site);
   }
+  template <sym::Memory D, class F, class G, sym::Memory S, sym::Memory... More>
+  void transform_by_sum(D dst, RangeAt at, F f, G make, S src, More... more) {
+    transform(dst, at, make(sum(src, at.range, f, at.site)), src, more...);
+  }
 
   template <sym::Memory S>
   typename S::value_type read(S src, std::size_t index, Site site = Site::here());

@@ -106,6 +106,7 @@ struct Transfer {
   std::uint64_t order = 0;       // among the issuer's transfers, from 1
   std::uint64_t pe_order = 0;    // among the issuer's puts and signals to the PE, from 1
   std::uint64_t fence_epoch = 0;
+  Agent::ToPe* to_pe = nullptr;  // the issuer's, where fences order the transfer
   int target() const { return kind == Kind::signal ? word_id.pe : dst.pe; }
   std::shared_ptr<Note> note;
   std::list<Transfer*>::iterator place;  // among the issuer's outstanding ones

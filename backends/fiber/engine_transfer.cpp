@@ -31,6 +31,7 @@ Transfer& Engine::issue(Transfer transfer, int ordered_to) {
   transfer.order = ++agent.issued;
   if (ordered_to >= 0) {
     Agent::ToPe& to_pe = agent.to_pe[ordered_to];
+    transfer.to_pe = &to_pe;
     transfer.pe_order = ++to_pe.issued;
     transfer.fence_epoch = to_pe.fence_epoch;
     if (to_pe.undelivered.empty() || to_pe.undelivered.back().first != to_pe.fence_epoch) {
@@ -193,7 +194,7 @@ bool Engine::eligible(const Transfer& transfer) const {
   if (transfer.packet && transfer.word != nullptr)
     return transfer.word->pending.front() == &transfer;
   if (!is_ordered(transfer)) return true;
-  const auto& undelivered = transfer.issuer->to_pe.at(transfer.target()).undelivered;
+  const auto& undelivered = transfer.to_pe->undelivered;
   for (const auto& [epoch, count] : undelivered) {
     if (count != 0) return epoch >= transfer.fence_epoch;
   }
@@ -251,7 +252,7 @@ void Engine::poison(Transfer& transfer) {
 void Engine::finished(Transfer& transfer) {
   Agent& issuer = *transfer.issuer;
   if (is_ordered(transfer)) {
-    auto& undelivered = issuer.to_pe.at(transfer.target()).undelivered;
+    auto& undelivered = transfer.to_pe->undelivered;
     for (auto& [epoch, count] : undelivered) {
       if (epoch == transfer.fence_epoch) --count;
     }

@@ -120,6 +120,10 @@ class ThreadBlock {
     if (failed()) return {};
     return host::fold(from, range.count, f, [](auto a, auto b) { return Max{}.combine(a, b); });
   }
+  template <Memory D, class F, class G, Memory S, Memory... More>
+  void transform_by_sum(D dst, RangeAt at, F f, G make, S src, More... more) {
+    transform(dst, at, make(sum(src, at.range, f, at.site)), src, more...);
+  }
 
   template <Operand S>
   void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,

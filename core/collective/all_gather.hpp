@@ -4,6 +4,7 @@
 // bits everywhere.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/ring.hpp"
 #include "core/collective/rounds.hpp"
@@ -17,6 +18,8 @@ SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out
   const Team& team = group.team;
   const Range mine = rows_of<T>(block, n)(0);
   const Window<T> place = out.at(static_cast<std::size_t>(team.rank()) * n);
+  const Extent all{out, static_cast<std::size_t>(team.size()) * n};
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{place, n}, all)) return;
   if (!barrier(block, group)) return;  // outputs may be written
   for (int i = 0; i < team.size(); ++i) {
     const int hop = detail::hop_of(block, i, team.size());
@@ -50,6 +53,8 @@ template <Block B, class T, Operand In>
 SYM_FN void all_gather_ring(B& block, const Group& group, In in, Window<T> out, std::size_t n) {
   const Rows<T> rows = rows_of<T>(block, n);
   const Window<T> place = out.at(static_cast<std::size_t>(group.team.rank()) * n);
+  const Extent all{out, static_cast<std::size_t>(group.team.size()) * n};
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{place, n}, all)) return;
   if (!barrier(block, group)) return;
   block.transform(place, rows(0), detail::Identity{}, in);
   if (!ring_all_gather(block, group, out, rows)) return;

@@ -5,6 +5,7 @@
 // "same bits everywhere" also means on every backend (docs/guide/numbers.md).
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/ring.hpp"
 #include "core/collective/rounds.hpp"
@@ -33,6 +34,7 @@ SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, st
 template <Block B, class T, Operand Out, class Op>
 SYM_FN void all_reduce_one_shot_read(B& block, const Group& group, Window<T> in, Out out,
                                      std::size_t n, Op op) {
+  if (!apart(block, Extent{in, n}, Extent{out, n})) return;
   const Range mine = rows_of<T>(block, n)(0);
   if (!barrier(block, group)) return;  // every peer's input is ready
   block.reduce(out, in, mine, group.team, op);
@@ -45,6 +47,7 @@ SYM_FN void all_reduce_one_shot_read(B& block, const Group& group, Window<T> in,
 template <Block B, class T, class Op>
 SYM_FN void all_reduce_two_shot(B& block, const Group& group, Window<T> in, Window<T> out,
                                 std::size_t n, Op op) {
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{out, n})) return;
   const Team& team = group.team;
   const Range mine = shares_of<T>(block, n, team)(team.rank());
   if (!barrier(block, group)) return;  // inputs are ready, outputs may be written
@@ -62,6 +65,7 @@ SYM_FN void all_reduce_two_shot(B& block, const Group& group, Window<T> in, Wind
 template <Block B, class T, Operand In, class Op>
 SYM_FN void all_reduce_ring(B& block, const Group& group, In in, Window<T> out, std::size_t n,
                             Op op) {
+  if (!apart(block, Extent{in, n}, Extent{out, n})) return;
   const Shares<T> shares = shares_of<T>(block, n, group.team);
   if (!barrier(block, group)) return;  // outputs may be written
   if (!ring_reduce_scatter(block, group, in, out, shares, op)) return;

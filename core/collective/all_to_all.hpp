@@ -5,6 +5,7 @@
 // rewritten once the launch has ended.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/levels.hpp"
 #include "core/collective/rounds.hpp"
@@ -19,6 +20,8 @@ SYM_FN void all_to_all_direct(B& block, const Group& group, In in, Window<T> out
   const Team& team = group.team;
   const Range part = rows_of<T>(block, n)(0);
   const std::size_t self = static_cast<std::size_t>(team.rank()) * n;
+  const std::size_t size = static_cast<std::size_t>(team.size()) * n;
+  if (!apart(block, Extent{in, size}, Extent{out, size})) return;
   if (!barrier(block, group)) return;  // outputs may be written
   for (int i = 0; i < team.size(); ++i) {
     const int hop = detail::hop_of(block, i, team.size());

@@ -1,39 +1,45 @@
-// all_gather and all_to_all by the copy engine: no processor of a GPU moves a byte.
+// all_gather and all_to_all by the copy engine: blocks copy what stays on their PE, and no more.
 //
-// Operations of queues (queues.hpp); the group's posts have at least one slot. No arithmetic: the
-// same bits as every other variant's.
+// Operations of queues (queues.hpp), with plan.pieces of 1. No arithmetic: the same bits as every
+// other variant's.
 #pragma once
 
 #include "core/collective/queues.hpp"
+#include "core/collective/share.hpp"
 
 namespace sym {
 
 namespace detail {
 
+template <class T>
+struct CopyKernel {
+  Window<T> to, from;
+  std::size_t n;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.transform(to, rows_of<T>(block, n)(0), Identity{}, from);
+  }
+};
+
 // To each member, `part(rank)`, which becomes its `place`; staggered, so that at no time one PE is
 // everyone's target. What this PE keeps is copied beside, unless it is there.
 template <World W, class T, class Part>
-void scatter_copies(W& world, const QueueGroup& queues, Window<T> place, Part part, std::size_t n) {
+void scatter_copies(W& world, const QueueGroup& queues, Window<T> place, Part part,
+                    CopyKernel<T> keep, const QueuePlan& plan) {
   const Team& team = queues.group.team;
-  CopyLines<W> lines(world, queues);
-  const Window<T> kept = part(team.rank());
-  lines.fork_own();
-  if (kept.offset_bytes != place.offset_bytes)
-    lines.own().put(row_of(place, 0, n), row_of(kept, 0, n), world.pe());
+  CopyLines<W> lines(world, queues, team.size() - 1);
+  lines.own().after(lines.main().record());
+  if (keep.from.offset_bytes != keep.to.offset_bytes) lines.own().launch(plan.kernel, keep);
+  const Mark kept = lines.own().record();
   meet(world, queues);  // outputs may be written
   lines.fork();
   for (int hop = 1; hop < team.size(); ++hop) {
     const int rank = (team.rank() + hop) % team.size();
-    auto& line = lines.of_turn(hop);
-    line.put(row_of(place, 0, n), row_of(part(rank), 0, n), team.pe(rank));
-    line.post(queues.posts, 0, team.pe(rank));
+    lines.of_turn(hop - 1).put(row_of(place, 0, keep.n), row_of(part(rank), 0, keep.n),
+                               team.pe(rank));
   }
-  for (int hop = 1; hop < team.size(); ++hop) {
-    const int rank = (team.rank() - hop + team.size()) % team.size();
-    lines.main().take(queues.posts, 0, team.pe(rank));  // its part has arrived
-  }
-  lines.join();
-  lines.join_own();
+  lines.finish_all();  // every part has arrived
+  lines.main().after(kept);
 }
 
 }  // namespace detail
@@ -42,20 +48,22 @@ void scatter_copies(W& world, const QueueGroup& queues, Window<T> place, Part pa
 // rank's own place in `out`.
 template <World W, class T>
 void all_gather_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Window<T> out,
-                            std::size_t n) {
-  const auto rank = static_cast<std::size_t>(queues.group.team.rank());
-  detail::scatter_copies(
-      world, queues, out.at(rank * n), [in](int) { return in; }, n);
+                            std::size_t n, const QueuePlan& plan) {
+  const Window<T> place = out.at(static_cast<std::size_t>(queues.group.team.rank()) * n);
+  const auto all = [in](int) { return in; };
+  detail::scatter_copies(world, queues, place, all, detail::CopyKernel<T>{place, in, n}, plan);
 }
 
 // out[r*n + i] = in[rank*n + i] of rank r, on every member: (P-1) n elements each way. `in` must
 // not overlap `out`.
 template <World W, class T>
 void all_to_all_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Window<T> out,
-                            std::size_t n) {
-  const auto rank = static_cast<std::size_t>(queues.group.team.rank());
+                            std::size_t n, const QueuePlan& plan) {
+  const int rank = queues.group.team.rank();
+  const Window<T> place = out.at(static_cast<std::size_t>(rank) * n);
   const auto row = [in, n](int to) { return in.at(static_cast<std::size_t>(to) * n); };
-  detail::scatter_copies(world, queues, out.at(rank * n), row, n);
+  detail::scatter_copies(world, queues, place, row, detail::CopyKernel<T>{place, row(rank), n},
+                         plan);
 }
 
 }  // namespace sym

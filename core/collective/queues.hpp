@@ -13,17 +13,27 @@
 
 namespace sym {
 
+// The queues of a group: the main one, two for copies, and one for what stays on the PE.
+inline constexpr int copy_lines = 2;
+inline constexpr int queues_of_group = 1 + copy_lines + 1;
+
+// How an operation of queues runs: in how many pieces what goes to a member is sent (at least 1;
+// equal on all members), and the kernels that reduce pieces or copy what stays on the PE.
+struct QueuePlan {
+  int pieces = 1;
+  LaunchConfig kernel{};
+};
+
 // Who takes part, and what the operation uses, one at a time: the channel's first block, flags, and
 // queues first, first + 1, ... of which `first` is the main one.
 struct QueueGroup {
   Group group;  // a channel of at least one block
-  Posts posts;  // a slot for each piece in which parts go, at least one
+  Posts posts;  // posts_of(pieces) slots
   int first = 0;
 };
 
-// The queues of a group, the main one included.
-inline constexpr int copy_lines = 2;
-inline constexpr int queues_of_group = 1 + copy_lines + 1;
+// A flag for each piece, and one of each line for its end.
+constexpr std::size_t posts_of(int pieces) { return static_cast<std::size_t>(pieces + copy_lines); }
 
 namespace detail {
 
@@ -46,31 +56,45 @@ void meet(W& world, const QueueGroup& queues) {
   world.queue(queues.first).launch(config, MeetKernel{queues.group});
 }
 
-// The queues beside the main one. Copies are dealt to two by turns: what lies between two copies of
-// one (its start, a flag) hides behind a copy of the other. A third has what stays on this PE.
-// A fork begins after what the main queue has been given so far, which goes on after a join.
+// Copies dealt to two queues by turns: what lies between two copies of one (its start, a flag)
+// hides behind a copy of the other. Flags say when they have been made, to the main queue as well:
+// a kernel that looks for one costs a GPU less than a kernel that waits for a copy's end.
 template <World W>
 class CopyLines {
  public:
-  CopyLines(W& world, const QueueGroup& queues) : world_(world), first_(queues.first) {}
+  // `copies`: how many will be dealt at least.
+  CopyLines(W& world, const QueueGroup& queues, int copies)
+      : world_(world), queues_(queues), used_(copies < copy_lines ? copies : copy_lines) {}
 
+  // They begin after what the main queue has been given so far.
   void fork() {
     const Mark begin = main().record();
-    for (int turn = 0; turn < copy_lines; ++turn) of_turn(turn).after(begin);
+    for (int line = 0; line < used_; ++line) of_turn(line).after(begin);
   }
-  void join() {
-    for (int turn = 0; turn < copy_lines; ++turn) main().after(of_turn(turn).record());
-  }
-  void fork_own() { own().after(main().record()); }
-  void join_own() { main().after(own().record()); }
+  // The main queue goes on when the copies have been made: this PE's, or those to it as well.
+  void finish_own() { finish(queues_.group.team.rank(), 1); }
+  void finish_all() { finish(0, queues_.group.team.size()); }
 
-  auto& main() { return world_.queue(first_); }
-  auto& own() { return world_.queue(first_ + queues_of_group - 1); }
-  auto& of_turn(int turn) { return world_.queue(first_ + 1 + turn % copy_lines); }
+  auto& main() { return world_.queue(queues_.first); }
+  auto& own() { return world_.queue(queues_.first + queues_of_group - 1); }
+  auto& of_turn(int turn) { return world_.queue(queues_.first + 1 + turn % copy_lines); }
 
  private:
+  void finish(int first_rank, int ranks) {
+    const Team& team = queues_.group.team;
+    const auto each = [&](auto f) {
+      for (int line = 0; line < used_; ++line) {
+        for (int rank = first_rank; rank < first_rank + ranks; ++rank)
+          f(line, queues_.posts.slots - copy_lines + static_cast<std::size_t>(line), team.pe(rank));
+      }
+    };
+    each([&](int line, std::size_t slot, int pe) { of_turn(line).post(queues_.posts, slot, pe); });
+    each([&](int, std::size_t slot, int pe) { main().take(queues_.posts, slot, pe); });
+  }
+
   W& world_;
-  int first_;
+  const QueueGroup& queues_;
+  int used_;
 };
 
 }  // namespace detail

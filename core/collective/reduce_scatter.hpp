@@ -3,6 +3,7 @@
 // Called by every block of a launch on every member, with equal n, op and grid.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/ring.hpp"
 #include "core/collective/rounds.hpp"
@@ -15,6 +16,8 @@ template <Block B, class T, Operand Out, class Op>
 SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Out out,
                                   std::size_t n, Op op) {
   const Window<T> own = in.at(static_cast<std::size_t>(group.team.rank()) * n);
+  const Extent all{in, static_cast<std::size_t>(group.team.size()) * n};
+  if (!apart(block, all, Extent{out, n})) return;
   if (!barrier(block, group)) return;  // inputs are ready
   block.reduce(out, own, rows_of<T>(block, n)(0), group.team, op);
   barrier(block, group);  // inputs have been read
@@ -85,6 +88,8 @@ SYM_FN void reduce_scatter_ring(B& block, const Group& group, In in, Window<T> w
                                 std::size_t n, Op op) {
   const Window<T> own = work.at(static_cast<std::size_t>(group.team.rank()) * n);
   const Rows<T> rows = rows_of<T>(block, n);
+  const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
+  if (!apart(block, Extent{in, size}, Extent{work, size})) return;
   if (!barrier(block, group)) return;  // work may be written
   if (!ring_reduce_scatter(block, group, in, work, rows, op)) return;
   block.transform(out, rows(0), detail::Identity{}, own);

@@ -32,16 +32,10 @@ struct RmsNorm {
   M residual;              // rows x hidden: read, and then x
   float epsilon = 1e-6F;
 
-  // Of one block: a row of x, and the weights.
-  SYM_HD constexpr std::size_t scratch_bytes() const { return 2 * chunk_bytes(); }
+  // Of one block: a row of x.
+  SYM_HD constexpr std::size_t scratch_bytes() const { return hidden * sizeof(T); }
   SYM_HD constexpr Range row() const { return Range{0, hidden}; }
   SYM_HD constexpr Scratch<T> x_row() const { return Scratch<T>{0, hidden}; }
-  SYM_HD constexpr Scratch<T> weights() const { return Scratch<T>{chunk_bytes(), hidden}; }
-
- private:
-  SYM_HD constexpr std::size_t chunk_bytes() const {
-    return (hidden + granule<T> - 1) / granule<T> * granule<T> * sizeof(T);
-  }
 };
 
 namespace detail {
@@ -63,15 +57,21 @@ struct Normalised {
   A scale;
   SYM_HD constexpr A operator()(A x, A weight) const { return x * scale * weight; }
 };
+// From the sum of a row's squares.
+template <class A>
+struct Normaliser {
+  A n, epsilon;
+  SYM_HD Normalised<A> operator()(A squares) const {
+    return {std::sqrt(n / (squares + n * epsilon))};
+  }
+};
 
 // From a row of x in scratch to the rows that start at element `first`.
 template <Block B, Operand M, bool adds_residual>
 SYM_FN void normalise(B& block, const RmsNorm<M, adds_residual>& norm, std::size_t first) {
   using A = Accumulator<typename M::value_type>;
-  const A n = static_cast<A>(norm.hidden);
-  const A squares = block.sum(norm.x_row(), norm.row(), Square{});
-  const Normalised<A> f{std::sqrt(n / (squares + n * static_cast<A>(norm.epsilon)))};
-  block.transform(norm.out.at(first), norm.row(), f, norm.x_row(), norm.weights());
+  const Normaliser<A> make{static_cast<A>(norm.hidden), static_cast<A>(norm.epsilon)};
+  block.transform_by_sum(norm.out.at(first), norm.row(), Square{}, make, norm.x_row(), norm.weight);
   if constexpr (adds_residual) {
     block.transform(norm.residual.at(first), norm.row(), Identity{}, norm.x_row());
   }
@@ -89,10 +89,7 @@ SYM_FN void all_reduce_rms_norm_one_shot(B& block, const Group& group,
   for (std::size_t r = slot; r < norm.rows; r += blocks) {
     const M in = norm.in.at(r * norm.hidden);
     block.put_packets(inbox, slot, in, norm.row(), group.team);
-    block.quiet();    // the row of `in` has been sent: `out` may be the same memory
-    if (r == slot) {  // while it is under way
-      block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
-    }
+    block.quiet();  // the row of `in` has been sent: `out` may be the same memory
     const auto add = [&](auto... more) {
       return block.reduce_packets(norm.x_row(), in, norm.row(), inbox, slot, group.team, Sum{},
                                   detail::AddAll{}, more...);
@@ -113,7 +110,6 @@ SYM_FN void all_reduce_rms_norm_two_shot(B& block, const Group& group,
   const Team& team = group.team;
   const Range share = chunk(Range{0, norm.rows}, team.rank(), team.size());
   const std::size_t begin = share.first + static_cast<std::size_t>(block.index());
-  block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
   if (!barrier(block, group)) return;  // inputs are ready, outputs may be written
   for (std::size_t r = begin; r < share.end(); r += static_cast<std::size_t>(block.count())) {
     const std::size_t first = r * norm.hidden;
@@ -138,7 +134,6 @@ SYM_FN void all_reduce_rms_norm_two_shot(B& block, const Group& group,
 // The same without an all-reduce: `in` is this PE's own. Nobody communicates.
 template <Block B, Operand M, bool adds_residual>
 SYM_FN void rms_norm(B& block, const RmsNorm<M, adds_residual>& norm) {
-  block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
   for (std::size_t r = static_cast<std::size_t>(block.index()); r < norm.rows;
        r += static_cast<std::size_t>(block.count())) {
     const M in = norm.in.at(r * norm.hidden);

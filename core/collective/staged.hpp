@@ -1,8 +1,7 @@
 // reduce_scatter and all_reduce staged: the copy engine pushes pieces to slots at their owner,
 // whose blocks reduce each as it comes, beside the copies of the next.
 //
-// Operations of queues (queues.hpp); the group's posts have a slot for each of the `pieces` (at
-// least 1, equal on all members) that a share goes in. `work` is symmetric, of
+// Operations of queues (queues.hpp): a share goes in plan.pieces. `work` is symmetric, of
 // staged_slots(...).stride elements for each member. Rank order 0..P-1, one rounding: the same bits
 // as reduce_scatter_direct and all_reduce_one_shot, for any number of pieces.
 #pragma once
@@ -43,7 +42,7 @@ class Staged {
       : world_(world),
         queues_(queues),
         team_(queues.group.team),
-        lines_(world, queues),
+        lines_(world, queues, queues.group.team.size() > 1 ? pieces : 0),
         slots_(slots),
         shares_(shares),
         pieces_(pieces) {}
@@ -84,7 +83,9 @@ class Staged {
       line.put(there, there, team_.pe((team_.rank() + hop) % team_.size()));
     }
   }
-  void join() { lines_.join(); }
+  // Returns to the main queue when this PE's pieces have left, or when all have come to it as well.
+  void finish_own() { lines_.finish_own(); }
+  void finish_all() { lines_.finish_all(); }
 
  private:
   // Of a rank's share, from its beginning.
@@ -115,40 +116,33 @@ struct StagedShares {
   Range operator()(int rank) const { return chunk(Range{0, n}, rank, ranks, granule<T>); }
 };
 
-// How a staged operation runs: its pieces, and the launch that reduces one.
-struct StagedPlan {
-  int pieces = 1;
-  LaunchConfig reduce{};
-};
-
 // out[i] = op over the team of in[rank*n + i]. (P-1) n elements each way.
 template <World W, class T, class Op>
 void reduce_scatter_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
-                           Window<T> out, std::size_t n, Op op, const StagedPlan& plan) {
+                           Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
   const StagedRows rows{n};
   detail::Staged staged(world, queues, staged_slots(work, rows), rows, plan.pieces);
   staged.push(in);
   const Window<T> own = in.at(rows(queues.group.team.rank()).first);
-  for (int index = 0; index < plan.pieces; ++index) staged.reduce(out, own, index, op, plan.reduce);
-  staged.join();
+  for (int index = 0; index < plan.pieces; ++index) staged.reduce(out, own, index, op, plan.kernel);
+  staged.finish_own();
 }
 
 // out[i] = op over the team of in[i], for n elements: 2(P-1)/P n each way. `in` and `out` may be
 // the same window.
 template <World W, class T, class Op>
 void all_reduce_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
-                       Window<T> out, std::size_t n, Op op, const StagedPlan& plan) {
+                       Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
   const Team& team = queues.group.team;
   const StagedShares<T> shares{n, team.size()};
   detail::Staged staged(world, queues, staged_slots(work, shares), shares, plan.pieces);
   staged.push(in);
   const std::size_t first = shares(team.rank()).first;
   for (int index = 0; index < plan.pieces; ++index) {
-    staged.reduce(out.at(first), in.at(first), index, op, plan.reduce);
+    staged.reduce(out.at(first), in.at(first), index, op, plan.kernel);
     staged.spread(out.at(first), index);
   }
-  staged.join();
-  detail::meet(world, queues);  // every share has arrived
+  staged.finish_all();  // every share has arrived
 }
 
 }  // namespace sym

@@ -11,7 +11,7 @@ namespace {
 
 using namespace sym;
 
-enum class Part { empty, bare, received, residual, weights, squares, result, whole, norm };
+enum class Part { empty, bare, received, residual, squares, result, whole, norm };
 
 template <Part part>
 struct Kernel {
@@ -37,21 +37,20 @@ struct Kernel {
     const Window<bf16> in = norm.in.at(first);
     block.put_packets(inbox, slot, in, norm.row(), group.team);
     block.quiet();
-    if constexpr (part >= Part::weights)
-      block.transform(norm.weights(), norm.row(), detail::Identity{}, norm.weight);
     const auto add = [&](auto... more) {
       block.reduce_packets(norm.x_row(), in, norm.row(), inbox, slot, group.team, Sum{},
                            detail::AddAll{}, more...);
     };
     if constexpr (part == Part::received) add(norm.bias);
     if constexpr (part >= Part::residual) add(norm.residual.at(first), norm.bias);
-    float squares = 0;
-    if constexpr (part >= Part::squares)
-      squares = block.sum(norm.x_row(), norm.row(), detail::Square{});
-    if (squares < 0) block.sync();  // never: what was added up is needed
-    if constexpr (part >= Part::result)
-      block.transform(norm.out.at(first), norm.row(), detail::Normalised<float>{squares},
-                      norm.x_row(), norm.weights());
+    if constexpr (part == Part::squares) {
+      const float squares = block.sum(norm.x_row(), norm.row(), detail::Square{});
+      if (squares < 0) block.sync();  // never: what was added up is needed
+    }
+    const detail::Normaliser<float> make{static_cast<float>(norm.hidden), norm.epsilon};
+    if constexpr (part == Part::result)
+      block.transform_by_sum(norm.out.at(first), norm.row(), detail::Square{}, make, norm.x_row(),
+                             norm.weight);
   }
 };
 
@@ -89,9 +88,8 @@ void study(cuda::CudaWorld& world) {
   norm.weight = world.allocate<bf16>(most);
   const Group group{world.channel({static_cast<int>(rows), most * 2 + 16}), world.team()};
   if (world.pe() == 0)
-    std::printf("%6s %6s %7s %8s %8s %8s %8s %8s %8s %8s %8s %8s\n", "hidden", "rows", "threads",
-                "empty", "bare", "received", "residual", "weights", "squares", "result", "whole",
-                "norm");
+    std::printf("%6s %6s %7s %8s %8s %8s %8s %8s %8s %8s %8s\n", "hidden", "rows", "threads",
+                "empty", "bare", "received", "residual", "squares", "result", "whole", "norm");
   const struct {
     std::size_t hidden, rows;
     int threads;
@@ -101,8 +99,8 @@ void study(cuda::CudaWorld& world) {
   for (const auto& [hidden, count, threads] : points) {
     norm.hidden = hidden;
     norm.rows = count;
-    row<Part::empty, Part::bare, Part::received, Part::residual, Part::weights, Part::squares,
-        Part::result, Part::whole, Part::norm>(world, group, norm, threads);
+    row<Part::empty, Part::bare, Part::received, Part::residual, Part::squares, Part::result,
+        Part::whole, Part::norm>(world, group, norm, threads);
   }
 }
 

@@ -12,11 +12,13 @@ measure() { # measure FILE ALGORITHM SIZES VARIANT [OPTION...]: one call of the 
   step "$file" 6 "$sym" run "$algorithm" "${common[@]}" --sizes "$sizes" --variant "$variant" "$@" --csv "$out/$file.csv"
 }
 
-if [ "${steps/table/}" != "$steps" ] && [ "$steps" = table ]; then :; else build_targets sym copy_rate; fi
+if [ "${steps/table/}" != "$steps" ] && [ "$steps" = table ]; then :; else build_targets sym copy_rate turns; fi
 if wants conformance; then conformance two_gpus '*TwoGpus*:-*DistributedGemm*'; fi
 if wants rates; then
   step copy_rate 8 "$build/copy_rate"
   cp /tmp/copy_rate.log "$out/copy_rate.csv"
+  step turns 20 "$build/turns"
+  cp /tmp/turns.log "$out/turns.csv"
 fi
 if wants sweep; then
   for name in all_reduce all_gather reduce_scatter all_to_all broadcast; do

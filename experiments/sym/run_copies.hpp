@@ -32,8 +32,8 @@ class CopiesRun : private CollectiveRun<W, T> {
                                  ? shape_.n
                                  : StagedShares<T>{shape_.n, point_.pes}(0).count;
     plan_.pieces = point_.pieces;
-    plan_.reduce = launch_config(point_);
-    posts_ = world_.posts(static_cast<std::size_t>(point_.pieces));
+    plan_.kernel = launch_config(point_);
+    posts_ = world_.posts(posts_of(point_.pieces));
     return Base::run_with(staged ? slot * pes : 0, 0, [this]<class Op>() { by_variant<Op>(); });
   }
 
@@ -51,13 +51,13 @@ class CopiesRun : private CollectiveRun<W, T> {
       call([&] { reduce_scatter_staged(world_, group, in_, work_, out_, n, Op{}, plan_); });
     if constexpr (std::is_same_v<Op, Sum>) {  // no operator: one instance is enough
       if (point_.algorithm == "all_gather")
-        call([&] { all_gather_copy_engine(world_, group, in_, out_, n); });
+        call([&] { all_gather_copy_engine(world_, group, in_, out_, n, plan_); });
       if (point_.algorithm == "all_to_all")
-        call([&] { all_to_all_copy_engine(world_, group, in_, out_, n); });
+        call([&] { all_to_all_copy_engine(world_, group, in_, out_, n, plan_); });
     }
   }
 
-  StagedPlan plan_;
+  QueuePlan plan_;
   Posts posts_;
 };
 

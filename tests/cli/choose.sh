@@ -18,10 +18,10 @@ chosen() { # chosen MACHINE BYTES: the variant that auto takes
   try 0 "${sim[@]}" --machine "$1" --bytes "$2"
   csv variant chosen.csv
 }
-[ "$(chosen same.json 64M)" = copy_engine ] || fail "64M: $(csv variant chosen.csv)"
+[ "$(chosen same.json 256M)" = copy_engine ] || fail "256M: $(csv variant chosen.csv)"
 # One number: blocks that move as much as the copy engine have no reason to give way to it.
 sed -E '/"port_gbps"/,/value/s/"value": *[0-9.]+/"value": 389/' same.json >wide.json
-[ "$(chosen wide.json 64M)" = direct ] || fail "a wide port, 64M: $(csv variant chosen.csv)"
+[ "$(chosen wide.json 256M)" = direct ] || fail "a wide port, 256M: $(csv variant chosen.csv)"
 
 # What is foretold is what is simulated.
 for name in all_gather all_to_all reduce_scatter all_reduce broadcast; do

@@ -149,8 +149,8 @@ void hash_all_reduce(W& world, const BitsKey& key, BitsResult& result) {
   launch_if("hierarchical_tree", ScaleKernel<Scale::hierarchical_tree, bf16, Sum>{scale});
   if (key.variant == "staged") {
     constexpr int pieces = 3;
-    all_reduce_staged(world, QueueGroup{group, world.posts(pieces)}, in, work, out, bits_count,
-                      Sum{}, StagedPlan{pieces, config});
+    all_reduce_staged(world, QueueGroup{group, world.posts(posts_of(pieces))}, in, work, out,
+                      bits_count, Sum{}, QueuePlan{pieces, config});
   }
   const std::uint64_t hash = hash_of(read_all(world, out, bits_count));
   const std::lock_guard lock(result.mutex);

@@ -20,16 +20,16 @@ class CopyCollectives : private Collectives<T, W> {
 
  public:
   CopyCollectives(W& world, Errors& errors, std::size_t most, int most_pieces)
-      : Base(world, errors, most), posts_(world.posts(static_cast<std::size_t>(most_pieces))) {}
+      : Base(world, errors, most), posts_(world.posts(posts_of(most_pieces))) {}
 
   void all_gather(const Team& team, std::size_t n) {
     if (!this->template begin<Sum>(team, n)) return;
-    all_gather_copy_engine(this->world_, queues(team, n), this->in_, this->out_, n);
+    all_gather_copy_engine(this->world_, queues(team, n), this->in_, this->out_, n, plan({n, 1}));
     this->end("all_gather", team, n, 1, rows(team, n, false));
   }
   void all_to_all(const Team& team, std::size_t n) {
     if (!this->template begin<Sum>(team, n * Base::ranks(team))) return;
-    all_to_all_copy_engine(this->world_, queues(team, n), this->in_, this->out_, n);
+    all_to_all_copy_engine(this->world_, queues(team, n), this->in_, this->out_, n, plan({n, 1}));
     this->end("all_to_all", team, n, 1, rows(team, n, true));
   }
   template <class Op>
@@ -59,7 +59,7 @@ class CopyCollectives : private Collectives<T, W> {
     const Window<T> place = this->out_.at(static_cast<std::size_t>(team.rank()) * n);
     if (!this->template begin<Sum>(team, 0)) return;
     write_all(this->world_, place, own_values(team, n));
-    all_gather_copy_engine(this->world_, queues(team, n), place, this->out_, n);
+    all_gather_copy_engine(this->world_, queues(team, n), place, this->out_, n, plan({n, 1}));
     this->end("all_gather in place", team, n, 1, rows(team, n, false));
     this->template begin<Sum>(team, 0);
     poison_work();
@@ -77,7 +77,7 @@ class CopyCollectives : private Collectives<T, W> {
     world.begin_capture();
     all_reduce_staged(world, queues(team, n), this->in_, this->work_, this->out_, n, Sum{},
                       plan(shape));
-    all_gather_copy_engine(world, queues(team, n), this->out_, this->work_, n);
+    all_gather_copy_engine(world, queues(team, n), this->out_, this->work_, n, plan({n, 1}));
     const GraphId graph = world.end_capture();
     for (int replay = 0; replay < 3; ++replay) {
       this->template begin<Sum>(team, n);
@@ -104,8 +104,8 @@ class CopyCollectives : private Collectives<T, W> {
   QueueGroup queues(const Team& team, std::size_t n) const {
     return QueueGroup{this->group(team, n, blocks), posts_};
   }
-  static StagedPlan plan(const CopyShape& shape) {
-    return StagedPlan{shape.pieces, launch_of("reduces", blocks)};
+  static QueuePlan plan(const CopyShape& shape) {
+    return QueuePlan{shape.pieces, launch_of("reduces", blocks)};
   }
   void poison_work() { write_all(this->world_, this->work_, poison<T>(this->work_.count)); }
   std::vector<T> own_values(const Team& team, std::size_t n) const {

@@ -89,6 +89,15 @@ void channel_on_two_streams(W& world) {
 }
 
 template <class W>
+void overlapping_windows(W& world) {
+  const auto in = world.template allocate<float>(11);
+  const Group group{world.channel({1}), world.team()};
+  world.launch(launch_of("overlaps"),
+               AllReduceKernel<Variant::two_shot, float, Sum>{group, in, in.at(1), 10});
+  world.synchronize();
+}
+
+template <class W>
 void too_many_blocks(W& world) {
   const auto in = world.template allocate<float>(10);
   const Group group{world.channel({2}), world.team()};

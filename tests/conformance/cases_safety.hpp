@@ -187,9 +187,46 @@ void counts_differ(W& world, Errors& errors) {
                combined<float>(1, world.team(), n, 0, Sum{}));
 }
 
+// An input that overlaps its output in part is refused on every PE, in words; in place is right.
+template <class W>
+void overlap_is_refused(W& world, Errors& errors) {
+  constexpr std::size_t n = 40;
+  const auto ranks = static_cast<std::size_t>(world.n_pes());
+  const auto memory = world.template allocate<float>(n * (ranks + 1));
+  const Group group{world.channel({1, 256}), world.team()};
+  const auto refused = [&](const char* name, const auto& kernel) {
+    std::string text = "nothing was refused";
+    try {
+      world.launch(launch_of(name), kernel);
+      world.synchronize();
+    } catch (const Failure& failure) {
+      text = failure.what();
+    }
+    if (text.find("overlap its output") == std::string::npos)
+      errors.add(who(world, std::string(name) + ": no word of an overlap in: " + text));
+    world.recover();
+  };
+  const auto behind = memory.at(1);
+  refused("two_shot", AllReduceKernel<Variant::two_shot, float, Sum>{group, memory, behind, n});
+  refused("ring", AllReduceKernel<Variant::ring, float, Sum>{group, memory, memory, n});
+  refused("read", AllReduceKernel<Variant::one_shot_read, float, Sum>{group, behind, memory, n});
+  refused("all_gather", AllGatherKernel<Variant::direct, float>{group, behind, memory, n});
+  const auto place = memory.at(static_cast<std::size_t>(world.pe()) * n);
+  write_all(world, place, values<float>({1, world.pe(), 1}, n));
+  world.launch(launch_of("in place"),
+               AllGatherKernel<Variant::direct, float>{group, place, memory, n});
+  std::vector<float> wanted;
+  for (int pe = 0; pe < world.n_pes(); ++pe) {
+    const std::vector<float> part = values<float>({1, pe, 1}, n);
+    wanted.insert(wanted.end(), part.begin(), part.end());
+  }
+  expect_equal(errors, who(world, "in place"), read_all(world, memory, n * ranks), wanted);
+}
+
 template <class W>
 std::vector<Case<W>> safety_recovery_cases() {
-  return {{"counts_differ_two_shot", {2, 3}, counts_differ<Variant::two_shot, W>},
+  return {{"overlap_is_refused", {1, 2, 3}, overlap_is_refused<W>},
+          {"counts_differ_two_shot", {2, 3}, counts_differ<Variant::two_shot, W>},
           {"counts_differ_one_shot", {2, 3}, counts_differ<Variant::one_shot, W>}};
 }
 

@@ -78,6 +78,13 @@ TEST(MisuseOnCheck, ChannelOnTwoStreamsIsBusy) {
                  [](const std::string& text) { EXPECT_THAT(text, HasSubstr("intrudes")); });
 }
 
+TEST(MisuseOnCheck, OverlappingWindowsAreRefused) {
+  expect_finding(2, overlapping_windows<FiberWorld>, "refused", [](const std::string& text) {
+    EXPECT_THAT(text, HasSubstr("does not overlap its output"));
+    EXPECT_THAT(text, HasSubstr("apart.hpp:"));
+  });
+}
+
 TEST(MisuseOnCheck, MoreBlocksThanTheChannelHas) {
   expect_finding(2, too_many_blocks<FiberWorld>, "error", [](const std::string& text) {
     EXPECT_THAT(text, HasSubstr("3 blocks on a channel for 2"));

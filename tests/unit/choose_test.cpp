@@ -181,7 +181,8 @@ TEST(Times, PiecesFollowWhatAFlagCosts) {
     const int pieces = pieces_of_share(machine, large, variant, 32);
     EXPECT_GT(pieces, 1);
     EXPECT_EQ(pieces_of_share(machine, {"reduce_scatter", 2, kib}, variant, 32), 1);
-    const Machine dear = with(machine, "flag_us", 8 * machine.number("flag_us"));
+    Machine dear = with(machine, "flag_us", 8 * machine.number("flag_us"));
+    dear = with(dear, "piece_us", 8 * machine.number("piece_us"));
     EXPECT_LT(pieces_of_share(dear, large, variant, 32), pieces);
   }
 }

@@ -46,13 +46,15 @@ double time_us(const models::Machine& machine, const Call& call) {
     const auto in = world.allocate<float>(all);
     const auto work = world.allocate<float>(all);
     const auto out = world.allocate<float>(all);
-    const auto posts = world.posts(static_cast<std::size_t>(call.pieces));
+    const auto posts = world.posts(posts_of(call.pieces));
     const QueueGroup queues{Group{world.channel({1}), world.team()}, posts};
-    const StagedPlan plan{call.pieces, {.name = "reduces", .blocks = 64}};
+    const QueuePlan plan{call.pieces, {.name = "reduces", .blocks = 64}};
     world.barrier();
     const double begin = world.mark_us();
-    if (call.algorithm == "all_gather") all_gather_copy_engine(world, queues, in, out, call.n);
-    if (call.algorithm == "all_to_all") all_to_all_copy_engine(world, queues, in, out, call.n);
+    if (call.algorithm == "all_gather")
+      all_gather_copy_engine(world, queues, in, out, call.n, plan);
+    if (call.algorithm == "all_to_all")
+      all_to_all_copy_engine(world, queues, in, out, call.n, plan);
     if (call.algorithm == "reduce_scatter")
       reduce_scatter_staged(world, queues, in, work, out, call.n, Sum{}, plan);
     if (call.algorithm == "all_reduce")

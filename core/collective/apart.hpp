@@ -1,0 +1,59 @@
+// What a collective refuses: an input that overlaps its output in part. A verb would read what it
+// has written itself, and no order helps.
+#pragma once
+
+#include "core/block.hpp"
+
+namespace sym {
+
+// n elements of a memory.
+template <Operand M>
+struct Extent {
+  M memory;
+  std::size_t n = 0;
+};
+
+// Whether two extents share no byte. Of a Local, which no peer can address, nothing is known.
+template <Operand A, Operand B>
+SYM_HD constexpr bool are_apart(const Extent<A>& a, const Extent<B>& b) {
+  if constexpr (is_window<A> && is_window<B>) {
+    if (a.n == 0 || b.n == 0 || a.memory.segment != b.memory.segment) return true;
+    const std::size_t a_end = a.memory.offset_bytes + a.n * sizeof(typename A::value_type);
+    const std::size_t b_end = b.memory.offset_bytes + b.n * sizeof(typename B::value_type);
+    return a_end <= b.memory.offset_bytes || b_end <= a.memory.offset_bytes;
+  } else {
+    return true;
+  }
+}
+// Whether they are exactly the same.
+template <Operand A, Operand B>
+SYM_HD constexpr bool are_same(const Extent<A>& a, const Extent<B>& b) {
+  if constexpr (is_window<A> && is_window<B>) {
+    return a.memory.segment == b.memory.segment && a.n == b.n &&
+           a.memory.offset_bytes == b.memory.offset_bytes;
+  } else {
+    return false;
+  }
+}
+
+// Fails the block, with this sentence, unless the two are apart; and returns whether they are.
+// Algorithms then return: no transfer of theirs would be delivered.
+template <Block B, Operand In, Operand Out>
+SYM_FN bool apart(B& block, const Extent<In>& in, const Extent<Out>& out) {
+  return block.require(are_apart(in, out), "the input of a collective does not overlap its output",
+                       in.n, out.n);
+}
+// The same where the input may be `place`, a part of the output or all of it, in place.
+template <Block B, Operand In, Operand Out>
+SYM_FN bool apart_or_in_place(B& block, const Extent<In>& in, const Extent<Out>& place,
+                              const Extent<Out>& out) {
+  return block.require(are_same(in, place) || are_apart(in, out),
+                       "the input of a collective is in its place, or does not overlap its output",
+                       in.n, out.n);
+}
+template <Block B, Operand In, Operand Out>
+SYM_FN bool apart_or_in_place(B& block, const Extent<In>& in, const Extent<Out>& out) {
+  return apart_or_in_place(block, in, out, out);
+}
+
+}  // namespace sym
