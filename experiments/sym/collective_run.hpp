@@ -123,7 +123,7 @@ class CollectiveRun {
   template <class Kernel>
   void launch(const Kernel& kernel) {
     LaunchConfig config = launch_config(point_);
-    config.early = true;  // nothing else runs on these GPUs
+    config.early = point_.flavour.empty();  // nothing else runs here; another library does not ask
     world_.launch(config, kernel);
   }
 
