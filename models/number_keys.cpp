@@ -93,6 +93,8 @@ const std::vector<NumberKey>& number_table() {
       {"sm_reduce_gbps", "GB/s", optional, false,
        "one block that reduces what it reads from a peer; as sm_read_gbps if not given"},
       {"sm_write_gbps", "GB/s", always, false, "one block of 1024 threads copying to a peer"},
+      {"staged_piece_us", "us", optional, false,
+       "a piece of a staged share, beside its bytes: between copies and the kernels that add"},
       {"sms", "SMs", optional, true,
        "streaming multiprocessors, which share a GEMM's tiles; 132 if not given"},
       {"sync_us", "us", always, false, "block-wide barrier"},

@@ -140,6 +140,8 @@ class Times {
   double piece_us() const {
     return machine_.number_or("piece_us", number("release_us") + number("flag_us"));
   }
+  // What a piece of `staged` costs beside its bytes, between copies and the kernels that add.
+  double staged_piece_us() const { return machine_.number_or("staged_piece_us", 0); }
   // An epoch, a release, a flag, and the poll that sees it.
   double barrier_us(double flag) const {
     return 2 * number("load_local_us") + number("release_us") + flag;
@@ -193,6 +195,7 @@ class Times {
     meetings(1);
     first_copy();
     copies(bytes);
+    add("pieces", pieces * staged_piece_us());
     add("flag and sum of a piece", copied_flag_us() + number("launch_us") +
                                        machine_.number_or("ramp_us", 0) +
                                        local_us((job_.pes + 1.0) * share() / pieces));
@@ -255,8 +258,9 @@ int pieces_of_share(const Machine& machine, const Job& job, const std::string& v
                     int blocks) {
   // Of a copy a post and a take, which are launches; of a put the fence before its signal.
   const double flag_us =
-      machine.number("flag_us") +
-      (variant == "staged" ? 2 * machine.number("launch_us") : machine.number("release_us"));
+      machine.number("flag_us") + (variant == "staged" ? 2 * machine.number("launch_us") +
+                                                             machine.number_or("staged_piece_us", 0)
+                                                       : machine.number("release_us"));
   const double share = job.bytes / job.pes;
   const double reduction_us = (job.pes + 1) * share / (machine.number("hbm_gbps") * 1e3);
   const double most = share / (access_bytes * blocks);

@@ -183,6 +183,7 @@ TEST(Times, PiecesFollowWhatAFlagCosts) {
     EXPECT_EQ(pieces_of_share(machine, {"reduce_scatter", 2, kib}, variant, 32), 1);
     Machine dear = with(machine, "flag_us", 8 * machine.number("flag_us"));
     dear = with(dear, "piece_us", 8 * machine.number("piece_us"));
+    dear = with(dear, "staged_piece_us", 8 * machine.number("staged_piece_us"));
     EXPECT_LT(pieces_of_share(dear, large, variant, 32), pieces);
   }
 }
