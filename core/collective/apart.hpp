@@ -12,6 +12,8 @@ struct Extent {
   M memory;
   std::size_t n = 0;
 };
+template <Operand M>
+Extent(M, std::size_t) -> Extent<M>;  // clang 14 does not deduce for aggregates
 
 // Whether two extents share no byte. Of a Local, which no peer can address, nothing is known.
 template <Operand A, Operand B>
