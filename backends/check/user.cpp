@@ -100,7 +100,7 @@ int check_main(int argc, char** argv, const Program& program) {
       return 0;
     }
     return run_session(options, program, argc > 0 ? argv[0] : "program");
-  } catch (const UsageError& error) {
+  } catch (const std::exception& error) {  // bad usage, and programs that no search can repeat
     std::fprintf(stderr, "check: %s\n", error.what());
     return 2;
   }

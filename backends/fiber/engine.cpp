@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backends/fiber/deadlock.hpp"
+#include "backends/fiber/sites.hpp"
 #include "backends/fiber/tracer.hpp"
 #include "core/error.hpp"
 
@@ -235,10 +236,7 @@ void Engine::pass(const Step& step) {
   current_->step = step;
   current_->step.site.file = in_tree(step.site.file);
   if (guard_ != nullptr) guard_->mark();
-  if (options_.count_sites && step.site.line != 0) {
-    std::string file = current_->step.site.file;
-    ++statistics_.sites[{file + ":" + std::to_string(step.site.line), to_string(step.verb)}];
-  }
+  if (options_.count_sites) count_site(statistics_, current_->step);
 }
 
 void Engine::step(const Step& step) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/fiber/engine.hpp"
+#include "backends/fiber/sites.hpp"
 #include "core/error.hpp"
 
 namespace sym::fiber {
@@ -54,6 +55,7 @@ void Engine::start_next_launch(int pe, int stream) {
     agent.launch_name = work.name;
     agent.step = work.step;
     agent.step.site.file = in_tree(work.step.site.file);
+    if (options_.count_sites && work.queue >= 0) count_site(statistics_, agent.step);
     if (observer_ != nullptr) {
       observer_->acquire(agent, history);
       observer_->acquire(agent, launch.host);

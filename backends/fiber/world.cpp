@@ -5,6 +5,7 @@
 namespace sym::fiber {
 
 Team FiberWorld::team(const std::vector<int>& members) {
+  require_host("team");
   for (std::size_t i = 0; i < members.size(); ++i) {
     const bool valid = members[i] >= 0 && members[i] < n_pes() &&
                        std::count(members.begin(), members.end(), members[i]) == 1;
@@ -153,7 +154,10 @@ void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
 
 // The engine ends a run at its first wait that cannot be satisfied, so there is nothing to recover
 // from but what the program finds in its own results.
-void FiberWorld::recover() { engine().host_barrier(host_, "recover", true); }
+void FiberWorld::recover() {
+  require_host("recover");
+  engine().host_barrier(host_, "recover", true);
+}
 
 void run_worlds(Engine& engine, int fibres, const std::function<void(FiberWorld&)>& program) {
   SharedWorld shared{engine, fibres, {}, 0};

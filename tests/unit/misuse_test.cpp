@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
 
 #include "backends/check/run.hpp"
+#include "backends/check/user.hpp"
 #include "core/collective/barrier.hpp"
 
 namespace sym::check {
@@ -61,6 +65,41 @@ TEST(Misuse, WaitsForTheOtherKindOfWord) {
     world.synchronize();
   });
   EXPECT_THAT(of_value.text(), HasSubstr("a wait for a value on a table with a lane for each PE"));
+}
+
+int main_of(const Program& program, std::initializer_list<const char*> arguments) {
+  std::vector<std::string> words{"program"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  return check_main(static_cast<int>(argv.size()), argv.data(), program);
+}
+
+// It ended the process.
+TEST(CheckMain, AProgramThatIsNotTheSameAgainIsRefused) {
+  int runs = 0;
+  const auto program = [&runs](FiberWorld& world) {
+    const auto window = world.allocate<int>(8);
+    const int puts = ++runs;
+    world.launch({.name = "differs"}, [=](FiberBlock& block) {
+      for (int i = 0; i < puts; ++i) block.put_value(window, 0, 1, 0);
+      block.quiet();
+    });
+    world.synchronize();
+  };
+  EXPECT_EQ(main_of(program, {"--pes", "2", "--schedule", "exhaustive"}), 2);
+}
+
+// Their op sites were not counted, and the program was taken for one without a verb.
+TEST(CheckMain, PostsAndTakesAloneAreSomething) {
+  const auto program = [](FiberWorld& world) {
+    const Posts posts = world.posts(1);
+    auto& queue = world.queue(0);
+    queue.post(posts, 0, 1 - world.pe());
+    queue.take(posts, 0, 1 - world.pe());
+    world.synchronize();
+  };
+  EXPECT_EQ(main_of(program, {"--pes", "2"}), 0);
 }
 
 }  // namespace
