@@ -32,8 +32,8 @@ SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out
   barrier(block, group);  // every part has arrived
 }
 
-// Every PE sends its input to every peer in packets: one hop, no barrier, 2 (P-1) n elements each
-// way, half of them flags. In rounds of what the channel's inbox holds, which must not be nothing
+// Every PE sends its input to every peer in packets: one hop, no barrier, 4/3 to 2 (P-1) n elements
+// each way, flags included. In rounds of what the channel's inbox holds, which must not be nothing
 // (ChannelRequest::packet_bytes). `in` may be the rank's own place in `out`.
 template <Block B, Operand In, Operand Out>
 SYM_FN void all_gather_one_shot(B& block, const Group& group, In in, Out out, std::size_t n) {

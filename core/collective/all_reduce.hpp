@@ -13,9 +13,9 @@
 namespace sym {
 
 // Every PE sends its whole input to every peer in packets and reduces what comes: one hop, no
-// barrier, P-1 times the bytes (twice on the wire). In rounds of what the channel's inbox holds,
-// which must not be nothing (ChannelRequest::packet_bytes). Rank order 0..P-1, one rounding: the
-// same bits on all PEs, for any grid. `in` and `out` may be the same memory.
+// barrier, P-1 times the bytes (4/3 to 2 of that on the wire). In rounds of what the channel's
+// inbox holds, which must not be nothing (ChannelRequest::packet_bytes). Rank order 0..P-1, one
+// rounding: the same bits on all PEs, for any grid. `in` and `out` may be the same memory.
 template <Block B, Operand In, Operand Out, class Op>
 SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, std::size_t n,
                                 Op op) {

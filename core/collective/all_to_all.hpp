@@ -35,8 +35,8 @@ SYM_FN void all_to_all_direct(B& block, const Group& group, In in, Window<T> out
   barrier(block, group);  // every row has arrived
 }
 
-// Every PE sends a row to every peer in packets: one hop, no barrier, 2 (P-1) n elements each way,
-// half of them flags. In rounds of what the channel's inbox holds, which must not be nothing
+// Every PE sends a row to every peer in packets: one hop, no barrier, 4/3 to 2 (P-1) n elements
+// each way, flags included. In rounds of what the channel's inbox holds, which must not be nothing
 // (ChannelRequest::packet_bytes).
 template <Block B, Operand In, Operand Out>
 SYM_FN void all_to_all_one_shot(B& block, const Group& group, In in, Out out, std::size_t n) {

@@ -23,8 +23,8 @@ SYM_FN void reduce_scatter_direct(B& block, const Group& group, Window<T> in, Ou
   barrier(block, group);  // inputs have been read
 }
 
-// Every PE sends each peer its share in packets and reduces what comes: one hop, no barrier, 2
-// (P-1) n elements each way, half of them flags. In rounds of what the channel's inbox holds, which
+// Every PE sends each peer its share in packets and reduces what comes: one hop, no barrier, 4/3 to
+// 2 (P-1) n elements each way, flags included. In rounds of what the channel's inbox holds, which
 // must not be nothing (ChannelRequest::packet_bytes). Rank order, one rounding: the same bits as
 // direct. `out` may be the rank's own place in `in`.
 template <Block B, Operand In, Operand Out, class Op>
