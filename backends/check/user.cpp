@@ -89,17 +89,17 @@ CheckReport check_program(const CheckOptions& options, const Program& program) {
 
 int check_main(int argc, char** argv, const Program& program) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string name = argc > 0 ? argv[0] : "program";
   try {
     if (!arguments.empty() && arguments[0] == "replay") {
-      if (arguments.size() != 2) throw UsageError("replay FILE: one file is wanted");
-      return replay_session(arguments[1], program);
+      return replay_session({arguments.begin() + 1, arguments.end()}, program, name);
     }
     const UserOptions options = parse_user_options(arguments);
     if (options.help) {
       std::printf("%s", user_help().c_str());
       return 0;
     }
-    return run_session(options, program, argc > 0 ? argv[0] : "program");
+    return run_session(options, program, name);
   } catch (const std::exception& error) {  // bad usage, and programs that no search can repeat
     std::fprintf(stderr, "check: %s\n", error.what());
     return 2;

@@ -23,11 +23,11 @@ CheckReport check_program(const CheckOptions& options, const Program& program);
 // The main() of a checked kernel. Runs `program` under what the arguments name (--help says them),
 // prints each finding once, with the commands that repeat it, a line for each world and schedule,
 // and which op sites ran; each new finding leaves a replay file in the current folder, and
-// `replay FILE` takes its decisions again. A program says that its data is wrong by throwing
-// (Failure, or anything else).
-// Returns the exit status: 0 clean; 1 a finding, an exception, a run that a budget or a suppressed
-// finding ended before its end, or one in which nothing ran; 2 bad arguments or files. Of replay: 1
-// the same findings, word for word; 2 others, or a file that is not this program's.
+// `replay FILE` takes its decisions again; with --shrink it makes the run smaller. A program says
+// that its data is wrong by throwing (Failure, or anything else). Returns the exit status: 0 clean;
+// 1 a finding, an exception, a run that a budget or a suppressed finding ended before its end, or
+// one in which nothing ran; 2 bad arguments or files. Of replay: 1 the same findings, word for
+// word; 2 others, or a file that is not this program's.
 int check_main(int argc, char** argv, const Program& program);
 
 }  // namespace sym::check

@@ -137,7 +137,12 @@ std::vector<Argument> arguments_of_runs() {
        true,
        {},
        [](O& o, const S& v) { o.check.resident_blocks = number("--resident", v, 1, 1000000); }},
-      {"--budget", "STEPS", "ends a run as incomplete (100M; K, M, G)", true, {}, set_budget},
+      {"--budget",
+       "STEPS",
+       "ends a run as incomplete (100M, also for 0; K, M, G)",
+       true,
+       {},
+       set_budget},
       {"--time-limit",
        "SECONDS",
        "ends a run as incomplete (0: no limit)",
@@ -208,10 +213,11 @@ void require_use(const UserOptions& options, const std::vector<const Argument*>&
 
 bool is_seeded(const std::string& schedule) { return schedule == "random" || schedule == "pct"; }
 
-std::vector<std::string> UserOptions::repeated(const std::string& schedule) const {
-  std::vector<std::string> words;
+std::vector<std::string> UserOptions::arguments_of(const CheckOptions& run) const {
+  std::vector<std::string> words{"--pes", std::to_string(run.pes), "--schedule", run.schedule};
+  if (is_seeded(run.schedule)) words.insert(words.end(), {"--seed", std::to_string(run.seed)});
   for (const Given& one : given) {
-    if (is_for(one.schedules, schedule)) words.insert(words.end(), {one.name, one.value});
+    if (is_for(one.schedules, run.schedule)) words.insert(words.end(), {one.name, one.value});
   }
   return words;
 }
@@ -224,7 +230,10 @@ std::string user_help() {
     text += left + one.help + "\n";
   }
   text +=
-      "  replay FILE                 take the decisions of a finding's file again\n\nSchedules:";
+      "  replay FILE                 take the decisions of a finding's file again\n"
+      "  replay FILE --shrink [--out G]\n"
+      "                              make its run smaller, and show what happens side by side\n"
+      "\nSchedules:";
   for (const std::string& name : schedule_names()) text += " " + name;
   return text +
          "\nExit status: 0 clean; 1 a finding or an incomplete run; 2 bad arguments. Of replay: 1\n"

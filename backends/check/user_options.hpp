@@ -17,9 +17,9 @@ struct UserOptions {
   report::Files files;
   bool help = false, coverage = false;
 
-  // What changes a run and was given, for the command that repeats one under `schedule`.
-  std::vector<std::string> repeated(const std::string& schedule) const;
-  struct Given {
+  // What repeats a run of these options: with the same build and seed it takes the same decisions.
+  std::vector<std::string> arguments_of(const CheckOptions& run) const;
+  struct Given {  // what changes a run
     std::string name, value;
     std::vector<std::string> schedules;  // that it is for; none: all
   };

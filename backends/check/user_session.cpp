@@ -1,11 +1,10 @@
 #include "backends/check/user_session.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "backends/check/found.hpp"
-#include "backends/check/program_id.hpp"
-#include "backends/report/build.hpp"
 #include "backends/report/covered.hpp"
 #include "backends/report/replay_file.hpp"
 #include "backends/report/wording.hpp"
@@ -15,8 +14,6 @@ namespace sym::check {
 namespace {
 
 using report::number_of;
-
-report::Identity identity() { return report::source_id() + ", program " + program_id(); }
 
 // On GitHub: the line that marks the place in the change under review. The file is named as the
 // compiler was given it; sym_add_checked_kernel sees to it that this is from the project's folder.
@@ -62,19 +59,29 @@ class Session {
   }
 
  private:
+  std::uint64_t runs_of(const std::string& schedule) const {
+    return is_seeded(schedule) ? options_.runs : 1;
+  }
+
   // Every seed of one schedule in one world, and a line about them.
   void run_all(int pes, const std::string& schedule) {
-    const std::uint64_t runs = is_seeded(schedule) ? options_.runs : 1;
+    const std::uint64_t runs = runs_of(schedule);
     CheckOptions options = options_.check;
     options.pes = pes;
     options.schedule = schedule;
     Tally tally;
-    for (std::uint64_t run = 0; run < runs; ++run, ++options.seed) {
+    for (std::uint64_t run = 0; run < runs && !never_yields(tally.last); ++run, ++options.seed) {
       one(options, tally);
       if (run == 0) options.pct_steps = tally.last.pct.steps;
     }
     wrong_ = wrong_ || tally.bad > 0 || !tally.unfinished.empty();
     print(options, tally);
+  }
+
+  // Each seed of such a program takes as long as a kernel may compute, to say the same.
+  static bool never_yields(const CheckReport& report) {
+    return std::any_of(report.findings.begin(), report.findings.end(),
+                       [](const auto& finding) { return finding.kind == "no-yield"; });
   }
 
   void one(const CheckOptions& options, Tally& tally) {
@@ -98,9 +105,10 @@ class Session {
   void print(const CheckOptions& options, const Tally& tally) const {
     const bool exhaustive = options.schedule == "exhaustive";
     std::printf("%-10s %d PEs  %-10s %s, %s, %s in the last\n",
-                tally.bad > 0               ? "FINDINGS"
-                : !tally.unfinished.empty() ? "INCOMPLETE"
-                                            : "clean",
+                tally.bad > 0                         ? "FINDINGS"
+                : !tally.unfinished.empty()           ? "INCOMPLETE"
+                : tally.last.statistics.sites.empty() ? "nothing"
+                                                      : "clean",
                 options.pes, options.schedule.c_str(),
                 number_of(tally.executions, exhaustive ? "execution" : "run").c_str(),
                 number_of(tally.last.statistics.sites.size(), "op site").c_str(),
@@ -115,6 +123,10 @@ class Session {
                   report::search_end(!tally.unfinished.empty(), tally.within_bound).c_str());
     }
     if (!tally.unfinished.empty()) std::printf("%-10s %s\n", "", tally.unfinished.c_str());
+    if (never_yields(tally.last) && tally.executions < runs_of(options.schedule)) {
+      std::printf("%-10s not all of %s: a kernel that never yields is the same with each seed\n",
+                  "", number_of(runs_of(options.schedule), "run").c_str());
+    }
   }
 
   // Tells what is new, once, with what has it again.
@@ -133,7 +145,7 @@ class Session {
       annotate(findings_.all()[at].finding);
     }
     report::Replay replay;
-    replay.arguments = arguments_of(options);
+    replay.arguments = options_.arguments_of(options);
     replay.decisions = decisions;
     replay.findings = found;
     replay.wanted = findings_.all()[fresh.front()].finding.bug();
@@ -142,7 +154,7 @@ class Session {
     std::printf("  again  %s\n", words.c_str());
     if (!report::has_json()) return;
     if (options.schedule == "exhaustive") of_one_execution(options, replay);
-    const std::string file = report::write_replay(replay, "", identity());
+    const std::string file = report::write_replay(replay, "", replay_identity());
     for (std::size_t at : fresh) findings_.all()[at].replay = file;
     std::printf("  replay %s replay %s\n", name_.c_str(), file.c_str());
     std::fflush(stdout);
@@ -154,17 +166,6 @@ class Session {
     execution.decisions = replay.decisions;
     replay.findings = report::distinct(found_of(check_program(execution, program_).findings));
     if (!replay.findings.empty()) replay.wanted = replay.findings.front().bug();
-  }
-
-  // What repeats this run: with the same build and seed it takes the same decisions.
-  std::vector<std::string> arguments_of(const CheckOptions& options) const {
-    std::vector<std::string> words{"--pes", std::to_string(options.pes), "--schedule",
-                                   options.schedule};
-    if (is_seeded(options.schedule))
-      words.insert(words.end(), {"--seed", std::to_string(options.seed)});
-    const std::vector<std::string> given = options_.repeated(options.schedule);
-    words.insert(words.end(), given.begin(), given.end());
-    return words;
   }
 
   void print_sites() const {
@@ -188,19 +189,6 @@ class Session {
 
 int run_session(const UserOptions& options, const Program& program, const std::string& name) {
   return Session(options, program, name).run();
-}
-
-int replay_session(const std::string& file, const Program& program) {
-  const report::Replay replay = report::read_replay(file, identity());
-  const UserOptions options = parse_user_options(replay.arguments);
-  CheckOptions run = options.check;
-  run.pes = options.pes.at(0);
-  run.schedule = options.schedules.at(0);
-  run.decisions = replay.decisions;
-  run.exact_replay = replay.exact;
-  report::Replay again;
-  again.findings = report::distinct(found_of(check_program(run, program).findings));
-  return report::compare_replays(replay, again);
 }
 
 }  // namespace sym::check

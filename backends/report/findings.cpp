@@ -30,6 +30,9 @@ void write_file(const std::string& path, const std::string& text) {
 }
 
 Findings::Findings(const Files& files) : files_(files) {
+  if (!files.sarif.empty() && files.sarif == files.findings)
+    throw UsageError(files.sarif +
+                     " cannot hold both --findings and --sarif: two files are wanted");
   if (!files.suppress.empty()) suppressions_ = Suppressions(files.suppress);
   for (const std::string& path : {files.findings, files.sarif}) {
     if (path.empty()) continue;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "backends/check/gtest.hpp"
+#include "backends/fiber/fault.hpp"
 #include "backends/report/findings.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
@@ -180,7 +181,11 @@ TEST(CheckMain, RefusesWhatItDoesNotKnow) {
       {{"--coverage=1"}, "--coverage takes no value"},
       {{"--sarif", "no/such/folder"}, "cannot write no/such/folder"},
       {{"--suppress", "."}, "cannot read ."},
+      {{"--findings", "one.txt", "--sarif", "one.txt"}, "one.txt cannot hold both"},
       {{"replay"}, "one file is wanted"},
+      {{"replay", "a", "b"}, "'b' is not expected"},
+      {{"replay", "a", "--out", "b"}, "--out goes with --shrink"},
+      {{"replay", "a", "--shrink", "--out"}, "'--out' is not expected"},
       {{"replay", "no-such-file"}, "cannot read no-such-file"},
       {{"--schedule", "wurst"}, "unknown schedule 'wurst'; the nearest is 'worst'"}};
   for (const auto& [arguments, sentence] : bad) {
@@ -202,6 +207,29 @@ TEST(CheckMain, ARunOfNothingIsNoSuccess) {
   const Said said = main_of({}, [](FiberWorld&) {});
   EXPECT_EQ(said.status, 1);
   EXPECT_THAT(said.out, HasSubstr("NOTHING was checked"));
+}
+
+// One world in which there is nothing to do is right, and is not called clean.
+TEST(CheckMain, AWorldWithoutAVerbIsNamed) {
+  const Said said = main_of({"--pes", "1,2"}, [](FiberWorld& world) {
+    if (world.team().size() > 1) right(world);
+  });
+  EXPECT_EQ(said.status, 0) << said.out;
+  EXPECT_THAT(said.out, HasSubstr("nothing    1 PEs  worst"));
+  EXPECT_THAT(said.out, HasSubstr("clean      2 PEs  worst"));
+}
+
+// Ten seconds each: the other seeds would say the same.
+TEST(CheckMain, OneSeedOfAKernelThatNeverYieldsIsEnough) {
+  if (!fiber::FaultGuard::works()) GTEST_SKIP() << "a sanitizer wants to see faults itself";
+  const Said said = main_of({"--schedule", "random", "--runs", "20"}, [](FiberWorld& world) {
+    world.launch({.name = "spin"}, [](auto& block) {
+      for (volatile int turns = 0; block.pe() == 0;) turns = turns + 1;
+    });
+  });
+  EXPECT_EQ(said.status, 1);
+  EXPECT_THAT(said.out, HasSubstr("FINDINGS   2 PEs  random     1 run"));
+  EXPECT_THAT(said.out, HasSubstr("not all of 20 runs"));
 }
 
 TEST(CheckMain, NamesTheOpSitesOfACleanRun) {
@@ -249,6 +277,34 @@ TEST(CheckMain, ReplaysAFinding) {
     EXPECT_EQ(other.status, 2) << schedule << other.out;
     EXPECT_THAT(other.out, HasSubstr("# NOT the same finding"));
   }
+}
+
+// A bug of two PEs, found among four in a random order: two are left, few decisions, and it
+// replays.
+TEST(CheckMain, ShrinksAFinding) {
+  if (!report::has_json()) GTEST_SKIP() << "no nlohmann-json";
+  const Program racy = [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    const auto from = world.allocate<float>(64), to = world.allocate<float>(64);
+    world.launch({.name = "row"}, [=](auto& block) {
+      const int last = group.team.size() - 1;
+      if (last > 0 && block.pe() == 0) block.put(to, from, from.all(), last);
+      if (last > 0 && block.pe() == last) block.sum(to, to.all(), detail::Identity{});
+      barrier(block, group);
+    });
+  };
+  const std::string found = replay_of(main_of({"--pes", "4", "--schedule", "random"}, racy).out);
+  ASSERT_NE(found, "");
+  const Said small = main_of({"replay", found, "--shrink", "--out", "small.json"}, racy);
+  EXPECT_EQ(small.status, 1) << small.out << small.err;
+  EXPECT_THAT(small.out, HasSubstr("# 2 PEs, from 4; 0 decisions"));
+  EXPECT_THAT(small.out, testing::ContainsRegex("> (put|sum) .*check_user_test.cpp"));
+  const Said again = main_of({"replay", "small.json"}, racy);
+  EXPECT_EQ(again.status, 1) << again.out << again.err;
+  EXPECT_THAT(again.out, HasSubstr("# the same finding, word for word"));
+  const Said gone = main_of({"replay", found, "--shrink"}, right);
+  EXPECT_EQ(gone.status, 2);
+  EXPECT_THAT(gone.err, HasSubstr("no such finding any more"));
 }
 
 TEST(CheckMain, WritesFindingsForMachines) {
