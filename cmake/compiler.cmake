@@ -41,8 +41,6 @@ set(CMAKE_COMPILE_WARNING_AS_ERROR ${SYM_WERROR})
 add_library(sym_warnings INTERFACE)
 target_compile_options(sym_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
-  # GCC 12 sees an overlap in every "literal" + std::string that it inlines (GCC bug 105651).
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:$<$<VERSION_LESS:${CMAKE_CXX_COMPILER_VERSION},13>:-Wno-restrict>>
   # GCC 12 warns of overlapping copies inside std::string's operator+ (GCC bug 105651).
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   # nvcc writes line markers that -Wpedantic dislikes, and its host pass sees code that -Wconversion

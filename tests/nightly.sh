@@ -7,6 +7,7 @@
 # 2. Its small shapes (worlds of at most 4 PEs; collectives with 2 blocks and at most 64 elements) under
 #    `random` and `pct`, SEEDS (1000) seeds each.
 # 3. Mutants of every algorithm: of each group at least 95 % (gemm: 94) of those that are not equivalent must be noticed.
+# 4. The rule of clang-tidy that takes as long as all others together.
 #
 # A finding of the first two is a false alarm of the checker or a bug of the library: the output names the test, the
 # number of PEs, the schedule and the seed. The same alone:
@@ -50,4 +51,5 @@ for algorithm in all_reduce all_gather reduce_scatter broadcast all_to_all all_t
   [ "$algorithm" = gemm ] && least=94  # two of its 36 waits survive: experiments/mutation/README.md says why
   "$sym" mutate "$algorithm" --min-score "$least" --proof-seconds 10 >"$scratch/mutants" || { failed=1; cat "$scratch/mutants"; }
 done
+SYM_TIDY_CHECKS=performance-unnecessary-value-param tests/tidy/tidy.sh "${1:-build/ci}" || [ $? = 77 ] || failed=1
 exit $failed

@@ -3,6 +3,7 @@
 #
 #   tests/tidy/tidy.sh [BUILD [--changed]]   BUILD: a configured build folder (default: build/ci);
 #                                            --changed: only files that differ from the last commit
+# SYM_TIDY_CHECKS: what is looked for (clang-tidy's --checks) in place of what .clang-tidy says.
 #
 # Not looked at: generated sources (one template many times), tests (GoogleTest's templates take most of
 # the time; the headers they test are looked at elsewhere), and .cu files, which clang 14 cannot read with
@@ -39,6 +40,8 @@ if [ ${#files[@]} = 0 ]; then
   echo "tidy: no file to look at"
   exit 0
 fi
-printf '%s\n' "${files[@]}" | xargs -P 2 -n 1 "$tool" -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2>&1 |
+arguments=(-p "$build" --quiet)
+[ -z "${SYM_TIDY_CHECKS:-}" ] || arguments+=("--checks=-*,$SYM_TIDY_CHECKS")
+printf '%s\n' "${files[@]}" | xargs -P 2 -n 1 "$tool" "${arguments[@]}" --extra-arg=-Wno-unknown-warning-option 2>&1 |
   { grep -vE '^[0-9]+ warnings? (generated|treated as error)' || (($? == 1)); }
 echo "tidy: clean, ${#files[@]} files"
