@@ -7,11 +7,14 @@
 
 namespace sym {
 
+// Lanes of a block, at most: each then has 128 registers of an SM's.
+inline constexpr int most_threads = 512;
+
 // How a kernel is launched on one PE's stream. `blocks` must be equal on all PEs of the operation.
 struct LaunchConfig {
   const char* name = "kernel";  // short; shown in reports, traces and NVTX ranges; a string literal
   int blocks = 1;
-  int threads = 512;              // lanes of a block on GPUs; elsewhere meaningless
+  int threads = most_threads;     // lanes of a block on GPUs; elsewhere meaningless
   int stream = 0;                 // streams of one PE are in order each, unordered among themselves
   std::size_t scratch_bytes = 0;  // of each block's Scratch
   // True: every block does the same amount of the same work, so a simulation may run fewer fibres,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/launch.hpp"
 #include "models/machine.hpp"
 
 namespace sym::models {
@@ -40,7 +41,7 @@ inline double packet_grid_us(const Machine& machine, const PacketJob& job, const
 // The threads with which a launch of so many blocks takes least, from a warp for each scheduler of
 // an SM on: powers of two, as many as a block may have.
 inline PacketGrid with_threads(const Machine& machine, const PacketJob& job, int blocks) {
-  constexpr int fewest = 128, most = 512;
+  constexpr int fewest = 128, most = most_threads;
   PacketGrid best{blocks, fewest};
   for (PacketGrid grid = best; grid.threads <= most; grid.threads *= 2) {
     if (packet_grid_us(machine, job, grid) < packet_grid_us(machine, job, best)) best = grid;

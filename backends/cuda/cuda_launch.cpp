@@ -97,7 +97,7 @@ void CudaWorld::launch_function(const LaunchConfig& config, const void* function
                                 const void* kernel) {
   throw_if_failed();
   const auto number = [](int value) { return std::to_string(value); };
-  if (config.blocks < 1 || config.threads < 32 || config.threads > max_threads ||
+  if (config.blocks < 1 || config.threads < 32 || config.threads > most_threads ||
       config.threads % 32 != 0) {
     throw UsageError("'" + std::string(config.name) + "' asks for " + number(config.blocks) +
                      " blocks of " + number(config.threads) +

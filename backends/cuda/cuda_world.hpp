@@ -19,8 +19,6 @@ namespace sym::cuda {
 
 class Heap;
 
-inline constexpr int max_threads = 512;  // of a block
-
 // Which GPU this PE uses, and how many PEs of this process share it.
 struct DeviceShare {
   int device = 0;

@@ -9,7 +9,7 @@ namespace sym::cuda {
 // At most 128 registers a lane, and one block an SM is enough: or ptxas sometimes spills to make
 // two fit.
 template <class Kernel>
-__global__ void __launch_bounds__(max_threads, 1)
+__global__ void __launch_bounds__(most_threads, 1)
     run_kernel(const __grid_constant__ Kernel kernel,
                const __grid_constant__ KernelContext context) {
   CudaBlock block(context);

@@ -37,6 +37,9 @@ SYM_FN void all_gather_direct(B& block, const Group& group, In in, Window<T> out
 // (ChannelRequest::packet_bytes). `in` may be the rank's own place in `out`.
 template <Block B, Operand In, Operand Out>
 SYM_FN void all_gather_one_shot(B& block, const Group& group, In in, Out out, std::size_t n) {
+  const Out place = out.at(static_cast<std::size_t>(group.team.rank()) * n);
+  const Extent all{out, static_cast<std::size_t>(group.team.size()) * n};
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{place, n}, all)) return;
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);

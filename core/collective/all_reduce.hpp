@@ -19,6 +19,7 @@ namespace sym {
 template <Block B, Operand In, Operand Out, class Op>
 SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, std::size_t n,
                                 Op op) {
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{out, n})) return;
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);

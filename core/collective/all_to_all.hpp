@@ -44,6 +44,8 @@ SYM_FN void all_to_all_one_shot(B& block, const Group& group, In in, Out out, st
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const auto rows = per_member(in, n);
   const In own = rows.of(group.team.rank());
+  const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
+  if (!apart(block, Extent{in, size}, Extent{out, size})) return;
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);
   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
     block.put_packets(inbox, slot, rows, piece, group.team);
@@ -79,6 +81,10 @@ SYM_FN TwoHopBlock two_hop_block(const B& block, int nodes, std::size_t n) {
 template <Block B, class T, Operand In>
 SYM_FN void all_to_all_two_hop(B& block, const Group& group, In in, Window<T> work, Window<T> out,
                                std::size_t n, int per_node) {
+  const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
+  const Extent all{in, size}, sent_on{work, size}, result{out, size};
+  if (!apart(block, all, result) || !apart(block, all, sent_on) || !apart(block, sent_on, result))
+    return;
   if (!in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
   const detail::TwoHopBlock mine = detail::two_hop_block<T>(block, at.nodes, n);

@@ -2,7 +2,10 @@
 // has written itself, and no order helps.
 #pragma once
 
+#include <string>
+
 #include "core/block.hpp"
+#include "core/error.hpp"
 
 namespace sym {
 
@@ -56,6 +59,14 @@ SYM_FN bool apart_or_in_place(B& block, const Extent<In>& in, const Extent<Out>&
 template <Block B, Operand In, Operand Out>
 SYM_FN bool apart_or_in_place(B& block, const Extent<In>& in, const Extent<Out>& out) {
   return apart_or_in_place(block, in, out, out);
+}
+
+// The same of operations of queues, on the host: throws UsageError.
+template <Operand In, Operand Out>
+void require_apart(const Extent<In>& in, const Extent<Out>& out) {
+  if (!are_apart(in, out))
+    throw UsageError("the input of a collective does not overlap its output; these two do, " +
+                     std::to_string(in.n) + " and " + std::to_string(out.n) + " elements");
 }
 
 }  // namespace sym

@@ -4,10 +4,20 @@
 // Called by every block of a launch on every member, with equal n, root and grid. No arithmetic.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
 
 namespace sym {
+
+namespace detail {
+// `in` is read on the root alone, and may be `out` there.
+template <Block B, Operand In, Operand Out>
+SYM_FN bool root_is_apart(B& block, const Team& team, const Extent<In>& in, const Extent<Out>& out,
+                          int root) {
+  return team.rank() != root || apart_or_in_place(block, in, out);
+}
+}  // namespace detail
 
 // The root puts its input to every peer: one hop, (P-1) n elements out of the root. Blocks are of
 // detail::hop_kinds kinds.
@@ -16,6 +26,7 @@ SYM_FN void broadcast_direct(B& block, const Group& group, In in, Window<T> out,
                              int root) {
   const Team& team = group.team;
   const Range mine = rows_of<T>(block, n)(0);
+  if (!detail::root_is_apart(block, team, Extent{in, n}, Extent{out, n}, root)) return;
   if (!barrier(block, group)) return;  // outputs may be written
   if (team.rank() == root) {
     for (int i = 0; i < team.size(); ++i) {
@@ -38,6 +49,7 @@ SYM_FN void broadcast_two_shot(B& block, const Group& group, In in, Window<T> ou
                                int root) {
   const Team& team = group.team;
   const Shares<T> shares = shares_of<T>(block, n, team);
+  if (!detail::root_is_apart(block, team, Extent{in, n}, Extent{out, n}, root)) return;
   if (!barrier(block, group)) return;
   if (team.rank() == root) {
     for (int i = 0; i < team.size(); ++i) {

@@ -4,6 +4,7 @@
 // other variant's.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/queues.hpp"
 #include "core/collective/share.hpp"
 
@@ -50,6 +51,8 @@ template <World W, class T>
 void all_gather_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Window<T> out,
                             std::size_t n, const QueuePlan& plan) {
   const Window<T> place = out.at(static_cast<std::size_t>(queues.group.team.rank()) * n);
+  const Extent input{in, n}, output{out, static_cast<std::size_t>(queues.group.team.size()) * n};
+  if (!are_same(input, Extent{place, n})) require_apart(input, output);
   const auto all = [in](int) { return in; };
   detail::scatter_copies(world, queues, place, all, detail::CopyKernel<T>{place, in, n}, plan);
 }
@@ -60,6 +63,8 @@ template <World W, class T>
 void all_to_all_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Window<T> out,
                             std::size_t n, const QueuePlan& plan) {
   const int rank = queues.group.team.rank();
+  const std::size_t size = static_cast<std::size_t>(queues.group.team.size()) * n;
+  require_apart(Extent{in, size}, Extent{out, size});
   const Window<T> place = out.at(static_cast<std::size_t>(rank) * n);
   const auto row = [in, n](int to) { return in.at(static_cast<std::size_t>(to) * n); };
   detail::scatter_copies(world, queues, place, row, detail::CopyKernel<T>{place, row(rank), n},

@@ -4,6 +4,7 @@
 // reduction and scan, 2009.)
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
 
@@ -174,6 +175,10 @@ SYM_HD constexpr std::size_t double_tree_work(std::size_t n) {
 template <Block B, class T, class Op>
 SYM_FN void all_reduce_double_tree(B& block, const Group& group, Window<T> in, Window<T> work,
                                    Window<T> out, std::size_t n, Op op, int pieces) {
+  const Extent all{in, n}, arrivals{work, double_tree_work<T>(n)}, result{out, n};
+  if (!apart_or_in_place(block, all, result) || !apart(block, all, arrivals) ||
+      !apart(block, arrivals, result))
+    return;
   detail::DoubleTree<T> mine{in, work, out, {}, {}, pieces};
   for (int tree = 0; tree < 2; ++tree) {
     mine.uses[tree] = detail::uses_tree(block, tree);

@@ -3,6 +3,7 @@
 // with Rabenseifner's way of folding a number of PEs that is no power of two.)
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
 
@@ -157,6 +158,11 @@ SYM_HD constexpr std::size_t halving_work(std::size_t n, int ranks, int blocks) 
 template <Block B, class T, class Op>
 SYM_FN void all_reduce_halving_doubling(B& block, const Group& group, Window<T> in, Window<T> work,
                                         Window<T> out, std::size_t n, Op op) {
+  const Extent all{in, n}, arrivals{work, halving_work<T>(n, group.team.size(), block.count())},
+      result{out, n};
+  if (!apart_or_in_place(block, all, result) || !apart(block, all, arrivals) ||
+      !apart(block, arrivals, result))
+    return;
   const Range part = rows_of<T>(block, n)(0);
   const std::size_t room = detail::halving_room<T>(part.first, group.team.size(), block.index());
   detail::greet_partners(block, group);

@@ -1,6 +1,7 @@
 // all_reduce in two levels: inside nodes over their fast links, between them on rails.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/levels.hpp"
 #include "core/collective/ring.hpp"
@@ -23,10 +24,14 @@ struct RailParts {
 // only ever to the PE of the same place. A node is `per_node` consecutive ranks of the team, whose
 // size must be a multiple of it. In rank order inside a node, rounded to T; then in the order of
 // the ring, rounded at each hop: the same bits on all PEs, for a given grid. For Avg the mean of
-// the nodes' means. `work` (n elements, of this PE alone) must overlap neither `in` nor `out`.
+// the nodes' means. `work` (n elements, of this PE alone) must overlap neither `in` nor `out`,
+// nor those each other.
 template <Block B, class T, Operand Work, class Op>
 SYM_FN void all_reduce_hierarchical(B& block, const Group& group, Window<T> in, Work work,
                                     Window<T> out, std::size_t n, Op op, int per_node) {
+  const Extent all{in, n}, reduced{work, n}, result{out, n};
+  if (!apart(block, all, result) || !apart(block, all, reduced) || !apart(block, reduced, result))
+    return;
   const auto [place, here, nodes, node, rail] = levels_of(group, per_node);
   const Range share = chunk(Range{0, n}, place, per_node, granule<T>);
   const detail::RailParts<T> parts{chunk(share, block.index(), block.count(), granule<T>), nodes};

@@ -60,6 +60,7 @@ struct TreeRail {
 template <Block B, class T, class Op, class Rail>
 SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T> out,
                             std::size_t n, Op op, int per_node, const Rail& rail) {
+  if (!apart(block, Extent{in, n}, Extent{out, n})) return;
   if (!in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
   const Range share = chunk(Range{0, n}, at.place, per_node, granule<T>);

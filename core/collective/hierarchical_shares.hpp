@@ -6,6 +6,7 @@
 // Hierarchical in the sense of Karonis et al. (2000); on rails as NCCL and MSCCL++ do.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/levels.hpp"
 #include "core/collective/share.hpp"
@@ -26,6 +27,9 @@ SYM_HD constexpr Range row_of_node(const Levels& at, const Rows<T>& rows, int pe
 template <Block B, class T, Operand In>
 SYM_FN void all_gather_hierarchical(B& block, const Group& group, In in, Window<T> out,
                                     std::size_t n, int per_node) {
+  const Window<T> place = out.at(static_cast<std::size_t>(group.team.rank()) * n);
+  const Extent all{out, static_cast<std::size_t>(group.team.size()) * n};
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{place, n}, all)) return;
   if (!in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
   const Signals& steps = group.channel.steps;
@@ -61,6 +65,8 @@ SYM_FN void all_gather_hierarchical(B& block, const Group& group, In in, Window<
 template <Block B, class T, Operand Out, class Op>
 SYM_FN void reduce_scatter_hierarchical(B& block, const Group& group, Window<T> in, Window<T> work,
                                         Out out, std::size_t n, Op op, int per_node) {
+  const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
+  if (!apart(block, Extent{in, size}, Extent{out, n})) return;
   if (!in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
   const Signals& steps = group.channel.steps;

@@ -34,6 +34,8 @@ SYM_FN void reduce_scatter_one_shot(B& block, const Group& group, In in, Out out
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const auto shares = per_member(in, n);
   const In own = shares.of(group.team.rank());
+  const Extent all{in, static_cast<std::size_t>(group.team.size()) * n};
+  if (!apart_or_in_place(block, Extent{out, n}, Extent{own, n}, all)) return;
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);
   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
     block.put_packets(inbox, slot, shares, piece, group.team);
@@ -44,9 +46,9 @@ SYM_FN void reduce_scatter_one_shot(B& block, const Group& group, In in, Out out
 
 // Every PE puts each peer's share to a slot there, in `pieces` (at least 1, equal on all members),
 // and reduces the pieces of its own as they come. Pushing both ways is faster than pulling. Order
-// and bits of `direct`. `work` is symmetric, size*n elements, and must not overlap `in` or `out`.
-// Blocks are of detail::hop_kinds kinds: odd ones are half a piece ahead, so that some put while
-// others reduce.
+// and bits of `direct`. `work` is symmetric, size*n elements, and must not overlap `in` or `out`,
+// nor those each other. Blocks are of detail::hop_kinds kinds: odd ones are half a piece ahead, so
+// that some put while others reduce.
 template <Block B, class T, Operand In, Operand Out, class Op>
 SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> work, Out out,
                                 std::size_t n, Op op, int pieces) {
@@ -65,6 +67,11 @@ SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> w
     const std::size_t first = cut(2 * index - ahead);
     return Range{first, cut(2 * index + 2 - ahead) - first};
   };
+  const std::size_t size = static_cast<std::size_t>(team.size()) * n;
+  const Extent all{in, size}, slot_room{work, size}, result{out, n};
+  if (!apart(block, all, result) || !apart(block, all, slot_room) ||
+      !apart(block, slot_room, result))
+    return;
   if (!barrier(block, group)) return;  // slots may be written
   for (int index = 0; index <= cuts; ++index) {
     for (int hop = 1; hop < team.size() && index < cuts; ++hop) {

@@ -1,6 +1,7 @@
 // all_reduce on a ring in pieces, so that while one is reduced the others are on their way.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
 
@@ -14,6 +15,7 @@ namespace sym {
 template <Block B, class T, Operand In, class Op>
 SYM_FN void all_reduce_ring_pipelined(B& block, const Group& group, In in, Window<T> out,
                                       std::size_t n, Op op, int pieces) {
+  if (!apart(block, Extent{in, n}, Extent{out, n})) return;
   const Team& team = group.team;
   const Channel& channel = group.channel;
   const std::size_t slot = static_cast<std::size_t>(block.index());

@@ -6,6 +6,7 @@
 // as reduce_scatter_direct and all_reduce_one_shot, for any number of pieces.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/queues.hpp"
 #include "core/collective/share.hpp"
 
@@ -116,11 +117,13 @@ struct StagedShares {
   Range operator()(int rank) const { return chunk(Range{0, n}, rank, ranks, granule<T>); }
 };
 
-// out[i] = op over the team of in[rank*n + i]. (P-1) n elements each way.
+// out[i] = op over the team of in[rank*n + i]. (P-1) n elements each way. `in` must not overlap
+// `out`.
 template <World W, class T, class Op>
 void reduce_scatter_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
                            Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
   const StagedRows rows{n};
+  require_apart(Extent{in, static_cast<std::size_t>(queues.group.team.size()) * n}, Extent{out, n});
   detail::Staged staged(world, queues, staged_slots(work, rows), rows, plan.pieces);
   staged.push(in);
   const Window<T> own = in.at(rows(queues.group.team.rank()).first);
@@ -135,6 +138,7 @@ void all_reduce_staged(W& world, const QueueGroup& queues, Window<T> in, Window<
                        Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
   const Team& team = queues.group.team;
   const StagedShares<T> shares{n, team.size()};
+  if (!are_same(Extent{in, n}, Extent{out, n})) require_apart(Extent{in, n}, Extent{out, n});
   detail::Staged staged(world, queues, staged_slots(work, shares), shares, plan.pieces);
   staged.push(in);
   const std::size_t first = shares(team.rank()).first;

@@ -50,7 +50,7 @@ void shape_blocks(Point& point, const Planning& planning) {
     point.blocks = static_cast<int>(std::clamp<std::size_t>(shared, 1, most));
   }
   if (planning.options.threads > 0) return;
-  constexpr std::size_t full = 512;
+  constexpr auto full = static_cast<std::size_t>(most_threads);
   const std::size_t bytes = point.moe.hidden * dtype_bytes(point.dtype);
   const std::size_t groups = std::max<std::size_t>(1, (bytes + 15) / 16);
   const std::size_t passes = (groups + full - 1) / full;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/launch.hpp"
+
 namespace sym::command {
 
 // What all_to_all_v and the MoE exchange need beside what every point has.
@@ -52,7 +54,7 @@ struct Point {
   int per_node = 1;       // PEs that algorithms in two levels take for a node
   int pieces = 1;         // that algorithms with pipelines cut a part into
   int blocks = 1;
-  int threads = 512;
+  int threads = most_threads;
   int iterations = 3;          // verified, each with other inputs
   int timed = 0;               // launches that are timed, after those; 0: none
   int repetitions = 5;         // of which the median counts, after one that warms up

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/launch.hpp"
 #include "core/text.hpp"
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
@@ -235,7 +236,7 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   at_least("--per-node", o.per_node, 0);
   at_least("--pieces", o.pieces, 0);
   at_least("--wait-ms", o.wait_ms, 0);
-  if (o.threads < 0 || o.threads > 512 || o.threads % 32 != 0) {
+  if (o.threads < 0 || o.threads > most_threads || o.threads % 32 != 0) {
     throw UsageError("--threads must be a multiple of 32 up to 512 (0: by size)");
   }
 }

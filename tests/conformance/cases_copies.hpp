@@ -165,6 +165,33 @@ void copies_of_every_op(W& world, Errors& errors) {
   collectives.template every<Avg>(world.team(), {300, 2});
 }
 
+// Refused by the host, before anything is enqueued.
+template <class W>
+void copies_that_overlap(W& world, Errors& errors) {
+  constexpr std::size_t n = 24;
+  const auto ranks = static_cast<std::size_t>(world.n_pes());
+  const auto memory = world.template allocate<float>(n * ranks + n);
+  const auto work = world.template allocate<float>(n * ranks);
+  const QueueGroup queues{{world.channel({1}), world.team()}, world.posts(posts_of(1)), 0};
+  const auto behind = memory.at(1);
+  const auto refused = [&](const char* name, const auto& operation) {
+    try {
+      operation();
+      errors.add(who(world, std::string(name) + ": an overlap was not refused"));
+    } catch (const UsageError& refusal) {
+      if (std::string(refusal.what()).find("overlap its output") == std::string::npos)
+        errors.add(who(world, std::string(name) + ": " + refusal.what()));
+    }
+  };
+  const QueuePlan plan{1, launch_of("plan")};
+  refused("all_gather", [&] { all_gather_copy_engine(world, queues, behind, memory, n, plan); });
+  refused("all_to_all", [&] { all_to_all_copy_engine(world, queues, memory, memory, n, plan); });
+  refused("reduce_scatter",
+          [&] { reduce_scatter_staged(world, queues, memory, work, behind, n, Sum{}, plan); });
+  refused("all_reduce",
+          [&] { all_reduce_staged(world, queues, behind, work, memory, n, Sum{}, plan); });
+}
+
 template <class W>
 std::vector<Case<W>> copy_cases() {
   const Effort once = Effort::worst_only;
@@ -179,7 +206,8 @@ std::vector<Case<W>> copy_cases() {
           {"team", {6}, copies_of_a_team<W>, once, 4},
           {"in_place", {1, 2, 3}, copies_in_place<W>},
           {"graph", {1, 2, 3}, copies_in_graphs<W>},
-          {"every_op", {3}, copies_of_every_op<W>, once}};
+          {"every_op", {3}, copies_of_every_op<W>, once},
+          {"overlap", {1, 3}, copies_that_overlap<W>, once}};
 }
 
 }  // namespace sym::conformance

@@ -187,6 +187,21 @@ void counts_differ(W& world, Errors& errors) {
                combined<float>(1, world.team(), n, 0, Sum{}));
 }
 
+// Every PE must be told of an overlap, and the world must work again.
+template <class W, class Kernel>
+void expect_overlap(W& world, Errors& errors, const char* name, const Kernel& kernel) {
+  std::string text = "nothing was refused";
+  try {
+    world.launch(launch_of(name), kernel);
+    world.synchronize();
+  } catch (const Failure& failure) {
+    text = failure.what();
+  }
+  if (text.find("overlap its output") == std::string::npos)
+    errors.add(who(world, std::string(name) + ": no word of an overlap in: " + text));
+  world.recover();
+}
+
 // An input that overlaps its output in part is refused on every PE, in words; in place is right.
 template <class W>
 void overlap_is_refused(W& world, Errors& errors) {
@@ -195,22 +210,29 @@ void overlap_is_refused(W& world, Errors& errors) {
   const auto memory = world.template allocate<float>(n * (ranks + 1));
   const Group group{world.channel({1, 256}), world.team()};
   const auto refused = [&](const char* name, const auto& kernel) {
-    std::string text = "nothing was refused";
-    try {
-      world.launch(launch_of(name), kernel);
-      world.synchronize();
-    } catch (const Failure& failure) {
-      text = failure.what();
-    }
-    if (text.find("overlap its output") == std::string::npos)
-      errors.add(who(world, std::string(name) + ": no word of an overlap in: " + text));
-    world.recover();
+    expect_overlap(world, errors, name, kernel);
   };
   const auto behind = memory.at(1);
   refused("two_shot", AllReduceKernel<Variant::two_shot, float, Sum>{group, memory, behind, n});
   refused("ring", AllReduceKernel<Variant::ring, float, Sum>{group, memory, memory, n});
   refused("read", AllReduceKernel<Variant::one_shot_read, float, Sum>{group, behind, memory, n});
   refused("all_gather", AllGatherKernel<Variant::direct, float>{group, behind, memory, n});
+  refused("packets", AllReduceKernel<Variant::one_shot, float, Sum>{group, memory, behind, n});
+  refused("gather packets", AllGatherKernel<Variant::one_shot, float>{group, behind, memory, n});
+  const auto scatter = [&](auto kernel, const char* name) {
+    kernel.group = group, kernel.n = n;
+    kernel.in = memory, kernel.work = behind;
+    kernel.out = memory.at(ranks * n - 1);  // the last element alone
+    refused(name, kernel);
+  };
+  scatter(ReduceScatterKernel<Variant::direct, float, Sum>{}, "scatter");
+  scatter(ReduceScatterKernel<Variant::one_shot, float, Sum>{}, "scatter packets");
+  scatter(ReduceScatterKernel<Variant::push, float, Sum>{}, "scatter push");
+  scatter(ReduceScatterKernel<Variant::ring, float, Sum>{}, "scatter ring");
+  if (world.n_pes() == 1) {  // the root alone reads its input
+    refused("broadcast", BroadcastKernel<Variant::direct, float>{group, memory, behind, n, 0});
+    refused("two_shot", BroadcastKernel<Variant::two_shot, float>{group, behind, memory, n, 0});
+  }
   const auto place = memory.at(static_cast<std::size_t>(world.pe()) * n);
   write_all(world, place, values<float>({1, world.pe(), 1}, n));
   world.launch(launch_of("in place"),
