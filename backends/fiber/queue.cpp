@@ -197,7 +197,8 @@ void FiberQueue::copy(const Area& to, const Area& from, int peer, Site site) {
   streams_.require(from, name);
   const std::size_t rows = std::max(to.rows, from.rows);
   const std::size_t row_bytes = std::min(to.row_bytes, from.row_bytes);
-  const Step step{Verb::copy, site, rows * row_bytes, 1, peer, nullptr};
+  const Step step{
+      gets ? Verb::queue_get : Verb::queue_put, site, rows * row_bytes, 1, peer, nullptr};
   push(name, step, [streams = &streams_, to, from, rows, row_bytes, gets, site](Agent&) {
     if (rows == 0) return;
     const auto part = [&](const Area& area, std::size_t row) {

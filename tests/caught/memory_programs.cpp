@@ -157,7 +157,7 @@ std::vector<Program> memory_programs() {
        "error",
        2,
        queue_over,
-       {"overlap: a copy", "[0, 16)", "[8, 24)"},
+       {"overlap: a put of", "[0, 16)", "[8, 24)"},
        "",
        Found::always,
        "queue 0"},
