@@ -20,14 +20,17 @@ std::string elements(Range range) {
 
 void FiberBlock::beyond(const Elements& window, Range range, int pe) const {
   const bool moved = window.count > most_elements;
-  const std::size_t end = window.offset_bytes + window.count * window.size_bytes;  // may wrap back
-  const std::string where =
-      engine_.memory().name_at(window.segment, moved ? end - 1 : window.offset_bytes);
-  throw Failure("out of bounds: " + elements(range) + " of a window " +
-                (moved ? "that at() has moved " + std::to_string(std::size_t{0} - window.count) +
-                             " elements behind its end, in "
-                       : "of " + std::to_string(window.count) + " elements in ") +
-                where + ", on PE " + std::to_string(pe));
+  const std::size_t end = window.offset_bytes + window.count * window.size_bytes;  // wraps back
+  const Bytes at =
+      engine_.memory().resolve(window.segment, moved ? end : window.offset_bytes, 0, pe);
+  const std::string of = moved ? "that at() has moved " +
+                                     std::to_string(std::size_t{0} - window.count) +
+                                     " elements behind its end"
+                               : "of " + std::to_string(window.count) + " elements";
+  throw Failure("out of bounds: " + elements(range) + " of a window " + of + ", in " +
+                engine_.memory().name(at.space) +
+                (moved || at.begin == 0 ? "" : " from byte " + std::to_string(at.begin) + " on") +
+                ", on PE " + std::to_string(pe));
 }
 
 void FiberBlock::beyond(const char* kind, Range range, std::size_t count, int pe) {
@@ -198,8 +201,7 @@ void FiberBlock::report_mismatch(const std::vector<Engine::Want>& wants, const E
   const std::string differs =
       what.empty() ? "kernel, grid and line are the same, so operation, count or type differ"
                    : "what differs: " + what + "perhaps operation, count and type";
-  const std::string why = with + (wants.size() > 1 ? " came" : " comes") + " for one operation, " +
-                          against + " for another; " + differs;
+  const std::string why = with + " came for one operation, " + against + " for another; " + differs;
   const std::string fix =
       "let every PE call the same operation, with the same count, type and number of blocks, in "
       "the "

@@ -88,7 +88,9 @@ class Deadlock {
   void learn(const Trial& trial);
   void learn(Waiting& waiting, const Trial& trial) const;
   bool freed(const Waiting& waiting, const Trial& trial) const;
-  bool by_turn(Waiting& waiting, Need& need, const Trial& trial) const;
+  static bool repeats(const Need& need, Site site);
+  bool by_turn(const Agent& agent, Need& need, const Trial& trial) const;
+  void by_freed(Need& need) const;
   void without_turn(const Agent& agent, Need& need, const Trial& trial) const;
   std::string turn_of(const Agent& agent, const Agent& late, const Trial& trial) const;
 

@@ -9,17 +9,26 @@ namespace sym::fiber {
 namespace {
 bool idle(const Agent& agent) { return agent.state == Agent::State::idle; }
 
+bool same_site(Site a, Site b) { return a.line == b.line && std::string(a.file) == b.file; }
+
 bool has(const std::vector<Site>& sites, Site site) {
-  return std::any_of(sites.begin(), sites.end(), [&](Site one) {
-    return one.line == site.line && std::string(one.file) == site.file;
-  });
+  return std::any_of(sites.begin(), sites.end(), [&](Site one) { return same_site(one, site); });
 }
 }  // namespace
 
+// Who polled on and on does so no more.
 bool Deadlock::freed(const Waiting& waiting, const Trial& trial) const {
-  if (!waiting.polls) return trial.freed.contains(waiting.agent);
-  const Need& need = waiting.needs.front();
-  return idle(*waiting.agent) || (need.word != nullptr && need.word->value() != need.seen);
+  const Agent& agent = *waiting.agent;
+  if (!waiting.polls) return trial.freed.contains(&agent);
+  return agent.state != Agent::State::ready || agent.polls != waiting.needs.front().word;
+}
+
+// The same signal once more, of one that was too few or went elsewhere, is not what it waits for.
+bool Deadlock::repeats(const Need& need, Site site) {
+  if (need.verdict > Verdict::wrong_value) return false;
+  return has(need.sites, site) ||
+         std::any_of(need.culprits.begin(), need.culprits.end(),
+                     [&](const Place& culprit) { return same_site(culprit.site, site); });
 }
 
 // What `late`, which had not begun, had to wait for.
@@ -43,36 +52,42 @@ std::string Deadlock::turn_of(const Agent& agent, const Agent& late, const Trial
 
 // Whether something that had not begun brings the need. Where what it had to wait for hangs on
 // something else, the need is behind that.
-bool Deadlock::by_turn(Waiting& waiting, Need& need, const Trial& trial) const {
-  if (need.word == nullptr) return false;
-  std::vector<Touch> touches = need.word->history.updates;
-  if (need.word->history.reset.agent >= 0)
-    touches.insert(touches.begin(), need.word->history.reset);
+bool Deadlock::by_turn(const Agent& agent, Need& need, const Trial& trial) const {
+  const History& history = need.word->history;
+  std::vector<Touch> touches = history.updates;
+  if (history.reset.agent >= 0) touches.insert(touches.begin(), history.reset);
   const auto touch = std::find_if(touches.rbegin(), touches.rend(), [&](const Touch& one) {
     return trial.released.contains(engine_.agents_[static_cast<std::size_t>(one.agent)].get());
   });
   if (touch == touches.rend()) return false;
-  const bool told = need.verdict <= Verdict::wrong_value;
-  std::vector<Site> before = need.sites;
-  for (const Place& culprit : need.culprits) before.push_back(culprit.site);
-  if (told && has(before, touch->site)) return false;  // the same once more is not what it wants
+  if (repeats(need, touch->site)) return true;
   const Agent& late = *engine_.agents_[static_cast<std::size_t>(touch->agent)];
   need.from.clear();
   need.culprits.clear();
   for (const Agent* ahead : trial.released.at(&late).ahead) {
     const auto known = index_.find(ahead);
-    const bool passes = trial.released.contains(ahead) ? idle(*ahead)
-                        : known == index_.end()        ? true
-                                                       : freed(all_[known->second], trial);
-    if (!passes && known != index_.end() && ahead != waiting.agent) need.from.push_back(ahead);
+    if (known == index_.end() || ahead == &agent || idle(*ahead)) continue;
+    if (!freed(all_[known->second], trial)) need.from.push_back(ahead);
   }
   if (!need.from.empty()) {
     need.decide(Verdict::behind, "");
     return true;
   }
   need.culprits.push_back(place(*touch, "signal"));
-  need.decide(Verdict::not_scheduled, turn_of(*waiting.agent, late, trial));
+  need.decide(Verdict::not_scheduled, turn_of(agent, late, trial));
   return true;
+}
+
+// By one who has waited himself, and was freed: it is behind that one.
+void Deadlock::by_freed(Need& need) const {
+  const auto& updates = need.word->history.updates;
+  const Touch& last = updates.empty() ? need.word->history.reset : updates.back();
+  if (last.agent < 0 || repeats(need, last.site)) return;
+  const Agent* const by = engine_.agents_[static_cast<std::size_t>(last.agent)].get();
+  if (!index_.contains(by)) return;
+  need.decide(Verdict::behind, "");
+  need.culprits.clear();
+  need.from.assign(1, by);
 }
 
 // It does not come even so. Who has ended by now is none who could have brought it.
@@ -93,36 +108,19 @@ void Deadlock::without_turn(const Agent& agent, Need& need, const Trial& trial) 
 }
 
 void Deadlock::learn(Waiting& waiting, const Trial& trial) const {
-  const bool goes_on = freed(waiting, trial);
-  if (waiting.needs.empty()) return;
-  if (goes_on && waiting.needs.front().word == nullptr) {  // whatever it polled
-    const auto late =
-        std::min_element(trial.released.begin(), trial.released.end(),
-                         [](const auto& a, const auto& b) { return a.first->id < b.first->id; });
-    waiting.needs.front().decide(Verdict::not_scheduled,
-                                 turn_of(*waiting.agent, *late->first, trial));
-    choose(waiting);
-    return;
-  }
-  bool told = false;
+  const Agent& agent = *waiting.agent;
+  const bool goes_on = !waiting.needs.empty() && freed(waiting, trial);
   for (Need& need : waiting.needs) {
-    if (goes_on) {
-      told = by_turn(waiting, need, trial) || told;
-    } else {
-      without_turn(*waiting.agent, need, trial);
+    if (!goes_on) {
+      without_turn(agent, need, trial);
+    } else if (need.word == nullptr) {  // whatever it polled
+      const auto late =
+          std::min_element(trial.released.begin(), trial.released.end(),
+                           [](const auto& a, const auto& b) { return a.first->id < b.first->id; });
+      need.decide(Verdict::not_scheduled, turn_of(agent, *late->first, trial));
+    } else if (!by_turn(agent, need, trial)) {
+      by_freed(need);
     }
-  }
-  // By one who has been freed himself: it is behind that one.
-  for (Need& need : waiting.needs) {
-    if (!goes_on || told || need.word == nullptr || need.verdict <= Verdict::wrong_value) continue;
-    const auto& updates = need.word->history.updates;
-    const auto& last = updates.empty() ? need.word->history.reset : updates.back();
-    if (last.agent < 0) continue;
-    const Agent* const by = engine_.agents_[static_cast<std::size_t>(last.agent)].get();
-    if (!index_.contains(by)) continue;
-    need.decide(Verdict::behind, "");
-    need.culprits.clear();
-    need.from.assign(1, by);
   }
   choose(waiting);
 }

@@ -101,12 +101,12 @@ Trial Engine::try_out_of_turn() {
   const Statistics statistics = statistics_;
   const EngineOptions options = options_;
   const std::uint64_t steps = steps_;
+  const bool stopped = std::exchange(stopped_, false);
   Policy* const policy = std::exchange(policy_, &turns);
   Observer* const observer = std::exchange(observer_, nullptr);
   options_.tracer = nullptr;
   options_.count_sites = options_.find_livelocks = options_.piece_order = false;
   options_.resident_blocks = 0;
-  stopped_ = false;
   std::size_t waiting = 0;
   for (const auto& agent : agents_) {
     if (agent->state == Agent::State::ready) turns.ready(*this, *agent);
@@ -130,6 +130,7 @@ Trial Engine::try_out_of_turn() {
   options_ = options;
   statistics_ = statistics;
   steps_ = steps;
+  stopped_ = stopped;
   error_ = nullptr;
   incomplete_ = false;
   not_reached_.clear();

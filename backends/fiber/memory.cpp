@@ -241,13 +241,6 @@ std::pair<int, std::size_t> Memory::local_place(int pe, std::uintptr_t address) 
   return {-1, 0};
 }
 
-std::string Memory::name_at(Segment segment, std::size_t offset) const {
-  const auto& offsets = by_offset_[static_cast<int>(segment)];
-  const auto found = offsets.upper_bound(offset);
-  return found == offsets.begin() ? "memory that was never allocated"
-                                  : name(std::prev(found)->second);
-}
-
 std::string Memory::name(int space) const {
   if (space == Bytes::local_space) return "local memory";
   if (space == Bytes::scratch_space) return "scratch";

@@ -86,8 +86,6 @@ class Memory {
   bool stores(Segment segment) const { return segment == Segment::control || payload_storage_; }
   bool payload_storage() const { return payload_storage_; }
   std::string name(int space) const;
-  // Of the allocation, alive or freed, in which the byte of the segment lies, or which it follows.
-  std::string name_at(Segment segment, std::size_t offset) const;
 
  private:
   struct Allocation {

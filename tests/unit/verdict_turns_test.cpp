@@ -137,6 +137,56 @@ TEST_P(Turns, KernelsInAnotherOrderOnOneStream) {
             "bring it");
 }
 
+// All lanes of a barrier are told by the launch that would bring them, and none by a guess.
+TEST(Verdict, BarriersInAnotherOrderOnOnePe) {
+  const Finding finding = hang(3, [](FiberWorld& world) {
+    const Group groups[2] = {{world.channel({1}), world.team()},
+                             {world.channel({1}), world.team()}};
+    for (const int i : {world.pe() / 2, 1 - world.pe() / 2}) {
+      launch_as(world, i == 0 ? "first" : "second",
+                [=](FiberBlock& block) { barrier(block, groups[i]); });
+    }
+  });
+  EXPECT_EQ(finding.verdict, "not scheduled");
+  EXPECT_EQ(finding.why,
+            "PE 2's launch 2 of kernel first comes after one that waits on its stream, and would "
+            "bring it");
+  EXPECT_EQ(finding.places[0].memory, "channel #0 barriers slot 0 lane 2");
+}
+
+// A trial that ends in a refusal says nothing, and is not reported: what is queued is a guess.
+TEST(Verdict, ATrialThatFails) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    const auto x = world.allocate<float>(8);
+    if (world.pe() == 1) return;
+    launch_as(world, "waits", [=](FiberBlock& block) { block.wait_until(signals, 0, 1ULL); });
+    launch_as(world, "refuses", [=](FiberBlock& block) {
+      block.put(x, x, Range{0, 8}, 1);
+      block.require(false, "nothing", 0, 0);
+    });
+  });
+  EXPECT_EQ(finding.verdict, "not scheduled");
+  EXPECT_EQ(finding.why, "PE 0's next launch (refuses) is queued behind one that waits");
+}
+
+// What a queue has behind a kernel that waits.
+TEST(Verdict, APostBehindAKernelThatWaits) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    const Posts posts = world.posts(1);
+    if (world.pe() == 0) {
+      launch_as(world, "waits", [=](FiberBlock& block) { block.wait_until(signals, 0, 1ULL); });
+      world.queue(0).post(posts, 0, 1);
+    } else {
+      world.queue(0).take(posts, 0, 0);
+      launch_as(world, "tells", [=](FiberBlock& block) { block.signal(signals, 0, 0); });
+    }
+  });
+  EXPECT_EQ(finding.verdict, "not scheduled");
+  EXPECT_THAT(finding.text, HasSubstr("posts #0 slot 0: missing: PE 0 has posted it 0 times"));
+}
+
 TEST_P(Turns, ALaunchBehindOneThatLacksItsSignalIsNotTheCause) {
   const Finding finding = stands(2, [](FiberWorld& world) {
     const Signals missing = counter(world, 1), come = counter(world, 1);
