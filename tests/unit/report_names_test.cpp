@@ -80,7 +80,7 @@ TEST(Names, CopiesOfQueues) {
       auto& queue = world.queue(1);
       const Matrix<float> from = row_of(x, 0, 8), to = row_of(y, 0, 8);
       if (gets) {
-        queue.get(to, from, 1 - world.pe());
+        queue.get(to, from, world.pe());  // of oneself, too
       } else {
         queue.put(to, from, 1 - world.pe());
       }
