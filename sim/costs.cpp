@@ -122,9 +122,11 @@ double TimePolicy::cost_s(Agent& agent) {
              packet_passes_s(agent);
     }
     case Verb::transform:
+    case Verb::transform_by_sum:
     case Verb::reduce_slots:
       return agent.step.bytes == 0 ? 0 : local_s(agent, agent.step.operands + 1);
     case Verb::sum:
+    case Verb::transform_by_sum_first:
     case Verb::max:
       return local_s(agent, 1) + costs(agent).sync_s;
     case Verb::scan:
@@ -136,6 +138,7 @@ double TimePolicy::cost_s(Agent& agent) {
       return costs(agent).load_remote_s + 2 * platform_.latency_s(agent.pe, agent.step.pe);
     case Verb::wait_until:
     case Verb::receive_packets:
+    case Verb::reduce_packets_wait:
     case Verb::test:
       return costs(agent).load_local_s + costs(agent).sync_s;
     case Verb::sync:
@@ -152,7 +155,7 @@ double TimePolicy::cost_s(Agent& agent) {
 double TimePolicy::turn_s(const Agent& agent) {
   bool& copies = state(agent).copies;
   if (agent.step.verb == Verb::take || agent.step.verb == Verb::gemm) copies = false;
-  if (agent.step.verb != Verb::copy) return 0;
+  if (!is_copy(agent.step.verb)) return 0;
   return std::exchange(copies, true) ? 0 : costs(agent).copy_engine_turn_s;
 }
 
@@ -160,7 +163,8 @@ double TimePolicy::turn_s(const Agent& agent) {
 double TimePolicy::operation_s(const Agent& agent) const {
   const fiber::Step& step = agent.step;
   switch (step.verb) {
-    case Verb::copy:
+    case Verb::queue_put:
+    case Verb::queue_get:
       return costs(agent).copy_engine_s;
     case Verb::gemm:
       return costs(agent).launch_s +
@@ -179,7 +183,8 @@ double TimePolicy::operation_s(const Agent& agent) const {
 Why TimePolicy::why(const Agent& agent) {
   switch (agent.step.verb) {
     case Verb::start:
-    case Verb::copy:
+    case Verb::queue_put:
+    case Verb::queue_get:
     case Verb::post:
     case Verb::take:
       return Why::launch;
@@ -188,6 +193,8 @@ Why TimePolicy::why(const Agent& agent) {
     case Verb::reduce_slots:
     case Verb::transform:
     case Verb::sum:
+    case Verb::transform_by_sum_first:
+    case Verb::transform_by_sum:
     case Verb::max:
     case Verb::scan:
     case Verb::tally:

@@ -79,7 +79,7 @@ void TimePolicy::payload_out(Transfer& transfer, bool nic, double latency_s) {
   Agent& agent = *transfer.issuer;
   AgentState& mine = state(agent);
   const bool is_get = transfer.kind == Transfer::Kind::get;
-  const bool copied = transfer.step.verb == Verb::copy;
+  const bool copied = is_copy(transfer.step.verb);
   const double there_s =
       (is_get ? 2 : 1) * latency_s + (nic                ? costs(agent).nic_latency_s
                                       : transfer.packet  ? costs(agent).flag_s

@@ -95,7 +95,7 @@ void TimePolicy::issued(Engine& engine, Transfer& transfer) {
     const int target = transfer.target();
     const double latency_s = target == agent.pe ? 0 : platform_.latency_s(agent.pe, target);
     at(now_s_ + costs(agent).flag_s + latency_s, What::deliver, &agent, &transfer, Why::latency);
-  } else if (agent.in_warps || transfer.step.verb == Verb::copy) {
+  } else if (agent.in_warps || is_copy(transfer.step.verb)) {
     collect(engine.pes(), transfer);
   } else {
     send(transfer);
@@ -161,7 +161,7 @@ void TimePolicy::send(Transfer& transfer) {
   }
   ++mine.stores;
   // Lanes load before they store. Packets have paid for it, and a local copy does so on its own.
-  const bool lanes = transfer.step.verb != Verb::copy && !transfer.packet && peer != agent.pe;
+  const bool lanes = !is_copy(transfer.step.verb) && !transfer.packet && peer != agent.pe;
   const double load_s = is_get ? costs(agent).load_remote_s : costs(agent).load_local_s;
   at(now_s_ + (lanes ? load_s : 0), What::start_transfer, &agent, &transfer, Why::latency);
 }
@@ -193,7 +193,7 @@ void TimePolicy::start_transfer(Transfer& transfer) {
   const InFlight what{&transfer, &agent, route.nic, route.latency_s};
   if (route.nic) {
     start_flow(route, bytes, no_rate_cap, what);
-  } else if (transfer.step.verb == Verb::copy) {
+  } else if (is_copy(transfer.step.verb)) {
     const double room = costs(agent).copy_engine_room;
     route.rate_cap_bytes_per_s *= room;
     start_flow(route, bytes * room, costs(agent).copy_engine * room, what);
@@ -209,7 +209,7 @@ void TimePolicy::start_transfer(Transfer& transfer) {
 // A copy within a PE: its own memory, no link.
 void TimePolicy::start_local(Transfer& transfer, double bytes) {
   Agent& agent = *transfer.issuer;
-  const bool copied = transfer.step.verb == Verb::copy;
+  const bool copied = is_copy(transfer.step.verb);
   const double time_s = copied ? 2 * bytes / costs(agent).hbm
                                : costs(agent).load_local_s + 2 * bytes / local_rate(agent);
   at(now_s_ + time_s, What::fetched, &agent, &transfer, Why::local);

@@ -64,12 +64,14 @@ bool ExplorePolicy::is_local(const Agent& agent, bool woken) const {
     case Verb::fence:
     case Verb::quiet:
     case Verb::sync:
-    case Verb::copy:
+    case Verb::queue_put:
+    case Verb::queue_get:
     case Verb::record:
     case Verb::after:
       return true;
     case Verb::wait_until:
     case Verb::receive_packets:
+    case Verb::reduce_packets_wait:
       return !woken || own_lane;
     default:
       return false;

@@ -13,7 +13,7 @@ report::Finding found_of(const fiber::Finding& finding) {
     const bool host = place.verb == fiber::Verb::host && place.site.line == 0;
     one.places.push_back({place.role, host ? "" : to_string(place.verb), place.site.file,
                           place.launch_name, place.site.line, place.pe, place.block, place.queue,
-                          place.launch});
+                          place.launch, place.memory});
   }
   return one;
 }

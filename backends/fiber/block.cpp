@@ -8,10 +8,34 @@ void FiberBlock::misaligned(std::size_t begin, std::size_t alignment) {
                 std::to_string(alignment));
 }
 
-void FiberBlock::beyond(Range range, std::size_t count, int pe) {
-  throw Failure("out of bounds: elements [" + std::to_string(range.first) + ", " +
-                std::to_string(range.end()) + ") of a window of " + std::to_string(count) +
-                " on PE " + std::to_string(pe));
+namespace {
+// The end as a sum where it would wrap.
+std::string elements(Range range) {
+  const std::string first = std::to_string(range.first);
+  const std::string end = range.end() < range.first ? first + " + " + std::to_string(range.count)
+                                                    : std::to_string(range.end());
+  return "elements [" + first + ", " + end + ")";
+}
+}  // namespace
+
+void FiberBlock::beyond(const Elements& window, Range range, int pe) const {
+  const bool moved = window.count > most_elements;
+  const std::size_t end = window.offset_bytes + window.count * window.size_bytes;  // wraps back
+  const Bytes at =
+      engine_.memory().resolve(window.segment, moved ? end : window.offset_bytes, 0, pe);
+  const std::string of = moved ? "that at() has moved " +
+                                     std::to_string(std::size_t{0} - window.count) +
+                                     " elements behind its end"
+                               : "of " + std::to_string(window.count) + " elements";
+  throw Failure("out of bounds: " + elements(range) + " of a window " + of + ", in " +
+                engine_.memory().name(at.space) +
+                (moved || at.begin == 0 ? "" : " from byte " + std::to_string(at.begin) + " on") +
+                ", on PE " + std::to_string(pe));
+}
+
+void FiberBlock::beyond(const char* kind, Range range, std::size_t count, int pe) {
+  throw Failure("out of bounds: " + elements(range) + " of a " + kind + " array of " +
+                std::to_string(count) + " elements on PE " + std::to_string(pe));
 }
 
 Bytes FiberBlock::scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const {
@@ -55,6 +79,15 @@ void FiberBlock::check_slot(const Signals& signals, std::size_t slot) const {
   if (slot < signals.slots) return;
   throw Failure("out of bounds: signal slot " + std::to_string(slot) + " of a table of " +
                 std::to_string(signals.slots) + " slots");
+}
+
+void FiberBlock::check_inbox(const Packets& packets, std::size_t slot) const {
+  if (packets.capacity_bytes == 0) {
+    throw Failure(
+        "packets without an inbox: their channel was made without one "
+        "(ChannelRequest::packet_bytes says how much a message may have)");
+  }
+  check_slot(packets.lanes, slot);
 }
 
 void FiberBlock::check_lanes(const Signals& signals, bool rows) const {
@@ -130,13 +163,64 @@ bool FiberBlock::mismatched(const std::vector<Engine::Want>& wants, std::uint16_
     const std::uint64_t seen = want.word->value();
     if (!shows(seen, want.value) || tag_of(seen) == tag) continue;
     agent_.failed = true;
-    engine_.stop({"mismatch", "MISMATCH PE " + std::to_string(want.id.lane) +
-                                  " arrived for another operation, count, type or grid than PE " +
-                                  std::to_string(agent_.pe) + "\n  at     " +
-                                  engine_.describe(agent_)});
+    report_mismatch(wants, want, tag);
     return true;
   }
   return false;
+}
+
+// A tag says that two operations differ and not in what, but who came from where with how many
+// blocks is known, and who of the team came for which.
+void FiberBlock::report_mismatch(const std::vector<Engine::Want>& wants, const Engine::Want& other,
+                                 std::uint16_t tag) {
+  const Place here = engine_.place_of(agent_, "wait");
+  const History& history = other.word->history;
+  const History::Touch& touch = history.updates.empty() ? history.reset : history.updates.back();
+  const Agent& sender =
+      touch.agent < 0 ? agent_ : *engine_.agents()[static_cast<std::size_t>(touch.agent)];
+  const Place there = touch.agent < 0 ? here : engine_.place_of(touch, "signal");
+  const int blocks = sender.launch == there.launch ? sender.blocks : agent_.blocks;
+  std::string with = "PE " + std::to_string(agent_.pe), against;
+  for (const Engine::Want& want : wants) {
+    const std::uint64_t seen = want.word->value();
+    if (!shows(seen, want.value)) continue;
+    std::string& side = tag_of(seen) == tag ? with : against;
+    side += (side.empty() ? "PE " : ", ") + std::to_string(want.id.lane);
+  }
+  const auto number = [](int n, const char* what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  };
+  std::string what;
+  if (here.launch_name != there.launch_name)
+    what += "the kernels (" + here.launch_name + " and " + there.launch_name + "), ";
+  if (blocks != agent_.blocks)
+    what +=
+        "the grids (" + number(agent_.blocks, "block") + " and " + std::to_string(blocks) + "), ";
+  if (here.site.line != there.site.line || std::string(here.site.file) != there.site.file)
+    what += "the lines, ";
+  const std::string differs =
+      what.empty() ? "kernel, grid and line are the same, so operation, count or type differ"
+                   : "what differs: " + what + "perhaps operation, count and type";
+  const std::string why = with + " came for one operation, " + against + " for another; " + differs;
+  const std::string fix =
+      "let every PE call the same operation, with the same count, type and number of blocks, in "
+      "the "
+      "same order, or give each operation a channel of its own";
+  const std::string whose = " block " + std::to_string(there.block) + "  launch " +
+                            std::to_string(there.launch) + " (" + there.launch_name + ")  " +
+                            to_string(there.verb) + " at " + there.site.file + ":" +
+                            std::to_string(there.site.line);
+  engine_.stop({"mismatch",
+                "MISMATCH PE " + std::to_string(there.pe) +
+                    " arrived for another operation, count, type or grid than PE " +
+                    std::to_string(agent_.pe) + ", at " + engine_.memory().name(other.id.space) +
+                    " slot " + std::to_string(other.id.slot) + "\n  at     " +
+                    engine_.describe(agent_) + "\n  there  PE " + std::to_string(there.pe) + whose +
+                    "\n  why    " + why + "\n  fix    " + fix,
+                "",
+                why,
+                fix,
+                {here, there}});
 }
 
 std::uint64_t FiberBlock::wait_until(const Signals& signals, std::size_t slot, std::uint64_t value,
@@ -171,7 +255,7 @@ Bytes FiberBlock::message(const Packets& packets, std::size_t slot, int from, st
 
 void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Bytes& from,
                              Range range, int pe) {
-  check_slot(packets.lanes, slot);
+  check_inbox(packets, slot);
   if (from.size > packets.capacity_bytes) {
     throw Failure("a packet message of " + std::to_string(from.size) + " bytes in an inbox for " +
                   std::to_string(packets.capacity_bytes) + " (ChannelRequest::packet_bytes)");
@@ -224,6 +308,7 @@ bool FiberBlock::other_range(const std::vector<Engine::Want>& wants, std::uint16
 bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const Team& team,
                                  Wanted wanted, const std::function<void(int, std::byte*)>& take) {
   if (agent_.failed) return false;
+  check_inbox(packets, slot);
   std::vector<Engine::Want> wants;
   for (int rank = 0; rank < team.size(); ++rank) {
     const int pe = team.pe(rank);

@@ -97,27 +97,7 @@ class FiberBlock {
 
   template <sym::Memory D, class F, sym::Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
-    using T = typename D::value_type;
-    const Range range = at.range;
-    engine_.step({Verb::transform, at.site, range.count * sizeof(T), sizeof...(S), -1, nullptr});
-    if (range.empty()) return;
-    const Bytes to = resolve(dst, range, agent_.pe);
-    bool stored = to.data != nullptr;
-    [[maybe_unused]] const auto source = [&](auto operand) {
-      Bytes from = resolve(operand, range, agent_.pe);
-      from.element = sizeof(T);  // lanes are cut by the type of the destination
-      engine_.access(from, false);
-      stored = stored && from.data != nullptr;
-      return reinterpret_cast<const typename decltype(operand)::value_type*>(from.data);
-    };
-    const std::tuple<const typename S::value_type*...> sources{source(src)...};
-    engine_.access(to, true);
-    if (!stored) return;
-    std::apply(
-        [&](auto... from) {
-          host::transform(reinterpret_cast<T*>(to.data), range.count, f, from...);
-        },
-        sources);
+    transform_as(Verb::transform, dst, at, f, src...);
   }
 
   template <sym::Memory S, class F>
@@ -132,7 +112,10 @@ class FiberBlock {
   }
   template <sym::Memory D, class F, class G, sym::Memory S, sym::Memory... More>
   void transform_by_sum(D dst, RangeAt at, F f, G make, S src, More... more) {
-    transform(dst, at, make(sum(src, at.range, f, at.site)), src, more...);
+    const auto total = fold(
+        Verb::transform_by_sum_first, src, at.range, f,
+        [](auto a, auto b) { return Sum{}.combine(a, b); }, at.site);
+    transform_as(Verb::transform_by_sum, dst, at, make(total), src, more...);
   }
 
   template <sym::Memory S>
@@ -173,7 +156,7 @@ class FiberBlock {
                       const Team& team, Op op, Site site = Site::here()) {
     using T = typename D::value_type;
     const Bytes to = resolve(dst, range, agent_.pe);
-    engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
+    engine_.step({Verb::reduce_packets_wait, site, 0, 1, -1, &team});
     std::vector<const T*> sources;
     if (!received(own, range, packets, slot, team, sources)) return false;
     engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
@@ -252,16 +235,17 @@ class FiberBlock {
 
   template <class T>
   Bytes resolve(Window<T> window, Range range, int pe) const {
+    if (window.count > most_elements || !lies_in(range, window.count))
+      beyond({window.segment, window.offset_bytes, window.count, sizeof(T)}, range, pe);
     Bytes bytes = engine_.memory().resolve(
         window.segment, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T), pe);
-    if (range.end() > window.count) beyond(range, window.count, pe);
     if (bytes.begin % alignof(T) != 0) misaligned(bytes.begin, alignof(T));
     bytes.element = sizeof(T);
     return bytes;
   }
   template <class T>
   Bytes resolve(Local<T> local, Range range, int pe) const {
-    if (range.end() > local.count) throw Failure("out of bounds: elements of a local array");
+    if (!lies_in(range, local.count)) beyond("local", range, local.count, pe);
     if (range.count > 0 && local.data == nullptr) throw Failure("a Local of no memory (null)");
     auto* data =
         reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(local.data + range.first));
@@ -274,18 +258,54 @@ class FiberBlock {
   }
 
   template <class T>
-  Bytes resolve(Scratch<T> scratch, Range range, int) const {
-    if (range.end() > scratch.count) throw Failure("out of bounds: elements of a scratch array");
+  Bytes resolve(Scratch<T> scratch, Range range, int pe) const {
+    if (!lies_in(range, scratch.count)) beyond("scratch", range, scratch.count, pe);
     return scratch_part(scratch.offset_bytes + range.first * sizeof(T), range.count * sizeof(T),
                         sizeof(T));
   }
-  // Throws Failure: a window may be a part of its allocation, whose bounds memory knows.
-  [[noreturn]] static void beyond(Range range, std::size_t count, int pe);
+  // Sums of sizes that no memory has may wrap.
+  static constexpr bool lies_in(Range range, std::size_t count) {
+    return range.first <= count && range.count <= count - range.first;
+  }
+  // A window that at() has moved behind its end has a count that wrapped: more than this.
+  static constexpr std::size_t most_elements = std::size_t{1} << 46;
+  struct Elements {
+    Segment segment;
+    std::size_t offset_bytes, count, size_bytes;
+  };
+  // Throw Failure. A window may be a part of its allocation, whose own bounds memory knows.
+  [[noreturn]] void beyond(const Elements& window, Range range, int pe) const;
+  [[noreturn]] static void beyond(const char* kind, Range range, std::size_t count, int pe);
   // Throws Failure: GPUs load and store elements where they are aligned.
   [[noreturn]] static void misaligned(std::size_t begin, std::size_t alignment);
   // Throws Failure unless the bytes lie in the launch's scratch and the offset suits the element.
   Bytes scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const;
 
+  // What transform does, as a step of `verb`.
+  template <sym::Memory D, class F, sym::Memory... S>
+  void transform_as(Verb verb, D dst, RangeAt at, F f, S... src) {
+    using T = typename D::value_type;
+    const Range range = at.range;
+    engine_.step({verb, at.site, range.count * sizeof(T), sizeof...(S), -1, nullptr});
+    if (range.empty()) return;
+    const Bytes to = resolve(dst, range, agent_.pe);
+    bool stored = to.data != nullptr;
+    [[maybe_unused]] const auto source = [&](auto operand) {
+      Bytes from = resolve(operand, range, agent_.pe);
+      from.element = sizeof(T);  // lanes are cut by the type of the destination
+      engine_.access(from, false);
+      stored = stored && from.data != nullptr;
+      return reinterpret_cast<const typename decltype(operand)::value_type*>(from.data);
+    };
+    const std::tuple<const typename S::value_type*...> sources{source(src)...};
+    engine_.access(to, true);
+    if (!stored) return;
+    std::apply(
+        [&](auto... from) {
+          host::transform(reinterpret_cast<T*>(to.data), range.count, f, from...);
+        },
+        sources);
+  }
   template <sym::Memory S>
   typename S::value_type read_element(S src, std::size_t index);
   // Both forms of tally, after their step: count(counts, keys) does it.
@@ -345,7 +365,10 @@ class FiberBlock {
   void with_operands(Range range, std::uint32_t element, C compute, S... operands);
   bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
   bool other_range(const std::vector<Engine::Want>& wants, std::uint16_t tag, Wanted wanted);
+  void report_mismatch(const std::vector<Engine::Want>& wants, const Engine::Want& other,
+                       std::uint16_t tag);
   void check_slot(const Signals& signals, std::size_t slot) const;
+  void check_inbox(const Packets& packets, std::size_t slot) const;
   // For waits of a team's next signals (`rows`) and for those of a counter's value.
   void check_lanes(const Signals& signals, bool rows) const;
 

@@ -102,7 +102,7 @@ bool FiberBlock::reduce_packets(D dst, S own, RangeAt at, const Packets& packets
   using T = typename D::value_type;
   const Range range = at.range;
   const Bytes to = resolve(dst, range, agent_.pe);
-  engine_.step({Verb::receive_packets, at.site, 0, 1, -1, &team});
+  engine_.step({Verb::reduce_packets_wait, at.site, 0, 1, -1, &team});
   std::vector<const T*> sources;
   if (!received(own, range, packets, slot, team, sources)) return false;
   const int operands = 1 + static_cast<int>(sizeof...(More));

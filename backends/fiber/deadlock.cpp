@@ -15,11 +15,6 @@ const char* to_string(Verdict verdict) {
   return names[static_cast<int>(verdict)];
 }
 
-std::string slot_of(const WordId& id) {
-  return "slot " + std::to_string(id.slot) +
-         (id.lane >= 0 ? " lane " + std::to_string(id.lane) : "");
-}
-
 namespace {
 
 const char* remedy(Verdict verdict) {
@@ -53,11 +48,16 @@ std::string brief(const Agent& agent) {
 
 }  // namespace
 
-Deadlock::Deadlock(const Engine& engine) : engine_(engine) {
+Deadlock::Deadlock(const Engine& engine)
+    : engine_(engine), resident_blocks_(engine.options_.resident_blocks) {
   find_spare();
-  for (const bool blocks : {true, false}) {
+  const auto rank = [](const Agent& agent) {
+    if (agent.block < 0) return 2;
+    return agent.state == Agent::State::ready ? 0 : 1;  // who polls is first
+  };
+  for (const int now : {0, 1, 2}) {
     for (const auto& agent : engine_.agents_) {
-      if (agent->state == Agent::State::idle || (agent->block >= 0) != blocks) continue;
+      if (agent->state == Agent::State::idle || rank(*agent) != now) continue;
       index_[agent.get()] = all_.size();
       all_.push_back(waiting(*agent));
     }
@@ -89,18 +89,18 @@ std::vector<const Agent*> Deadlock::way_back(const Agent& start) const {
   return {};
 }
 
-// One that goes through a block without a place says more than one that does not: the kernel would
-// be right with more places.
-void Deadlock::find_cycle() {
+// One that goes through a block without a place says more than one that does not, if no trial has
+// said: the kernel might be right with more places.
+void Deadlock::find_cycle(bool guess) {
   std::size_t edges = 1;
   for (const Waiting& one : all_) {
     for (const Need& need : one.needs) edges += need.from.size();
   }
   // Any ring does: of a big graph few agents are tried, so that this takes no longer than a second.
   const std::size_t most_starts = std::clamp<std::size_t>(10'000'000 / edges, 1, 256);
-  const auto unplaced = [](const std::vector<const Agent*>& way) {
-    return std::any_of(way.begin(), way.end(),
-                       [](auto* agent) { return agent->state == Agent::State::queued; });
+  const auto unplaced = [&](const std::vector<const Agent*>& way) {
+    return guess && std::any_of(way.begin(), way.end(),
+                                [&](auto* agent) { return all_[index_.at(agent)].queued; });
   };
   for (std::size_t i = 0; i < std::min(all_.size(), most_starts); ++i) {
     const std::vector<const Agent*> way = way_back(*all_[i].agent);
@@ -120,55 +120,39 @@ void Deadlock::find_cycle() {
   }
 }
 
-// The first verdict in their order; of several the one in the earliest launch.
+// The first verdict in their order; of several the one in the earliest launch, and of the first PE.
 const Deadlock::Waiting& Deadlock::root() const {
   return *std::min_element(all_.begin(), all_.end(), [](const Waiting& a, const Waiting& b) {
     if (a.verdict != b.verdict) return a.verdict < b.verdict;
-    return a.verdict != Verdict::behind && a.agent->launch < b.agent->launch;
+    const auto rank = [](const Agent* agent) {
+      return std::tuple{agent->launch, agent->pe, agent->block};
+    };
+    return a.verdict != Verdict::behind && rank(a.agent) < rank(b.agent);
   });
 }
 
-std::string Deadlock::text(const Agent& agent, const Need& need) const {
+std::string Deadlock::text(const Need& need) const {
   if (need.word == nullptr) return need.why;
-  std::ostringstream text;
-  const History& history = need.word->history;
-  text << "slot " << history.id.slot;
-  if (agent.queue >= 0) {
-    text << ": missing: PE " << history.id.lane << " has posted it " << need.word->posts
-         << " times, this is take " << need.word->takes + 1;
-  } else {
-    if (history.id.lane >= 0) text << " lane " << history.id.lane;
-    text << ": expected " << need.wait.target << ", seen "
-         << (need.word->value() >> need.wait.shift) << "; "
-         << (history.id.lane >= 0 ? "missing: PE " + std::to_string(history.id.lane)
-                                  : "no signal is on its way");
-  }
-  if (!history.updates.empty()) {
-    const Touch& last = history.updates.back();
-    text << "; last written by " << who(last) << " to " << (last.value >> need.wait.shift);
-  } else if (history.reset.agent >= 0) {
-    text << "; set by " << who(history.reset) << " to " << (history.reset.value >> need.wait.shift);
-  }
+  std::string text = need.line;
   if (need.verdict != Verdict::behind) {
-    text << "\n        " << to_string(need.verdict) << ": " << need.why;
+    text += "\n        " + std::string(to_string(need.verdict)) + ": " + need.why;
   } else if (!need.from.empty()) {
-    text << "\n        behind: " << engine_.describe(*need.from.front());
-    if (need.from.size() > 1) text << ", or any of " << need.from.size() - 1 << " others";
+    text += "\n        behind: " + all_[index_.at(need.from.front())].head;
+    if (need.from.size() > 1)
+      text += ", or any of " + std::to_string(need.from.size() - 1) + " others";
   }
-  return text.str();
+  return text;
 }
 
 std::string Deadlock::text(const Waiting& waiting) const {
   std::ostringstream text;
-  const Agent& agent = *waiting.agent;
-  text << "  " << engine_.describe(agent);
-  if (agent.on_quiet) text << ": waits for its own transfers";
+  text << "  " << waiting.head;
   if (!waiting.needs.empty() && waiting.needs[0].word == nullptr)
     text << ": " << waiting.needs[0].what;
   text << "\n";
   constexpr std::size_t most = 4;
   for (std::size_t i = 0; i < std::min(waiting.needs.size(), most); ++i) {
-    const std::string line = this->text(agent, waiting.needs[i]);
+    const std::string line = this->text(waiting.needs[i]);
     if (!line.empty()) text << "      " << line << "\n";
   }
   if (waiting.needs.size() > most && waiting.needs[0].word != nullptr)
@@ -185,9 +169,10 @@ std::string Deadlock::ring() const {
     std::string what = "host";
     for (const Need& need : one.needs) {
       if (std::find(need.from.begin(), need.from.end(), next) == need.from.end()) continue;
-      what = one.agent->state == Agent::State::queued ? "has no place"
-             : need.word == nullptr                   ? need.what
-                                    : "wait(" + slot_of(need.word->history.id) + ")";
+      what = one.queued             ? "has no place"
+             : need.word == nullptr ? need.what
+                                    : std::string(need.polled ? "test(" : "wait(") +
+                                          slot_of(need.word->history.id) + ")";
       break;
     }
     text += brief(*one.agent) + " " + what + " <- ";
@@ -209,7 +194,7 @@ std::string Deadlock::guessed() const {
     const Agent* const next = cycle_[(i + 1) % cycle_.size()];
     for (const Need& need : all_[index_.at(cycle_[i])].needs) {
       const bool guess = need.word != nullptr && need.word->history.id.lane < 0 &&
-                         need.word->history.updates.empty() &&
+                         need.sites.empty() &&
                          std::find(need.from.begin(), need.from.end(), next) != need.from.end();
       if (guess) {
         return "; nobody has ever signalled " + slot_of(need.word->history.id) + " of PE " +
@@ -228,29 +213,58 @@ std::string Deadlock::reason(const Waiting& root) const {
   return need.why.empty() ? brief(*root.agent) + " waits for what waits itself" : need.why;
 }
 
-Finding Deadlock::finding() {
-  find_cycle();
-  std::ostringstream text;
+std::string Deadlock::headline() const {
+  const auto polls = static_cast<std::size_t>(
+      std::count_if(all_.begin(), all_.end(), [](const Waiting& one) { return one.polls; }));
+  if (polls == 0)
+    return "DEADLOCK: nothing can run; " + std::to_string(all_.size()) + " agents wait\n";
+  return "LIVELOCK: " + std::to_string(polls) + " agents poll for what cannot change; " +
+         std::to_string(all_.size() - polls) + " wait\n";
+}
+
+// Of the ring, or of the root and who brought it about.
+std::vector<Place> Deadlock::places(const Waiting& root) const {
+  std::vector<Place> all;
+  if (!in_ring(root)) {
+    all.push_back(root.place);
+    if (root.root >= root.needs.size()) return all;
+    const Need& need = root.needs[root.root];
+    if (need.word != nullptr) all[0].memory = slot_of(need.word->history.id);
+    all.insert(all.end(), need.culprits.begin(), need.culprits.end());
+    return all;
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(cycle_.size(), 8); ++i) {
+    const Waiting& one = all_[index_.at(cycle_[i])];
+    const Agent* const next = cycle_[(i + 1) % cycle_.size()];
+    all.push_back(one.place);
+    for (const Need& need : one.needs) {
+      if (need.word == nullptr ||
+          std::find(need.from.begin(), need.from.end(), next) == need.from.end())
+        continue;
+      all.back().memory = slot_of(need.word->history.id);
+      break;
+    }
+  }
+  return all;
+}
+
+Finding Deadlock::finding(const Trial& trial) {
+  learn(trial);
+  find_cycle(!trial.conclusive);
   constexpr std::size_t most = 12;
-  text << "DEADLOCK: nothing can run; " << all_.size() << " agents wait\n";
-  for (std::size_t i = 0; i < std::min(all_.size(), most); ++i) text << this->text(all_[i]);
-  if (all_.size() > most) text << "  ... and " << all_.size() - most << " more\n";
   Finding finding;
-  finding.kind = "deadlock";
+  finding.text = headline();
+  for (std::size_t i = 0; i < std::min(all_.size(), most); ++i) finding.text += text(all_[i]);
+  if (all_.size() > most)
+    finding.text += "  ... and " + std::to_string(all_.size() - most) + " more\n";
   const Waiting& root = this->root();
+  const bool livelock = all_.front().polls;
+  finding.kind = livelock ? "livelock" : "deadlock";
   finding.verdict = to_string(root.verdict);
   finding.why = reason(root);
   finding.fix = remedy(root.verdict);
-  const bool ring = in_ring(root);
-  const std::size_t members = ring ? std::min<std::size_t>(cycle_.size(), 8) : 1;
-  for (std::size_t i = 0; i < members; ++i)
-    finding.places.push_back(engine_.place_of(ring ? *cycle_[i] : *root.agent, "wait"));
-  if (!ring && root.root < root.needs.size()) {
-    const auto& culprits = root.needs[root.root].culprits;
-    finding.places.insert(finding.places.end(), culprits.begin(), culprits.end());
-  }
-  text << "  verdict " << finding.verdict << ": " << finding.why;
-  finding.text = text.str();
+  finding.places = places(root);
+  finding.text += "  verdict " + finding.verdict + ": " + finding.why;
   return finding;
 }
 

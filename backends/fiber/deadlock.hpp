@@ -17,15 +17,18 @@ enum class Verdict { lost, misdirected, wrong_value, stale_epoch, not_scheduled,
                      no_producer, behind };
 // clang-format on
 const char* to_string(Verdict verdict);
-// "slot 3 lane 1"; a counter has no lane.
-std::string slot_of(const WordId& id);
 
 // One of the things that an agent needs, all of which it waits for.
 struct Need {
   const Word* word = nullptr;  // null: not a word but what `what` says
   Word::Waiter wait;
   std::string what;
+  std::string line;     // what is wanted and what is there; texts are made before a trial
+  bool polled = false;  // it looks, and nobody knows for what
+  std::uint64_t seen = 0;
+  std::vector<Site> sites;         // that have signalled it
   std::vector<const Agent*> from;  // who can still bring it; any of them would do
+  std::string queued;              // a launch that has not begun might bring it: which
   Verdict verdict = Verdict::behind;
   std::string why;              // of a verdict: one clause
   std::vector<Place> culprits;  // ... and where in the source
@@ -37,15 +40,17 @@ struct Need {
 
 class Deadlock {
  public:
-  // The engine has nothing left to do. Kept for as long as this.
+  // The engine has nothing left to do, or all who can run poll in vain. Kept for as long as this.
   explicit Deadlock(const Engine& engine);
-  Finding finding();
-  // What one of those that have not ended waits for; a few lines, each with its end.
-  std::string line(const Agent& agent) const { return text(all_[index_.at(&agent)]); }
+  // A deadlock, or a livelock if somebody polls.
+  Finding finding(const Trial& trial);
 
  private:
   struct Waiting {
     const Agent* agent = nullptr;
+    std::string head;  // who and where
+    Place place;
+    bool queued = false, polls = false;
     std::vector<Need> needs;  // the first, and those with a verdict
     std::size_t more = 0;     // that are not kept
     Verdict verdict = Verdict::behind;
@@ -59,11 +64,16 @@ class Deadlock {
   void need_of_host(Waiting& waiting) const;
   void need_of_place(Waiting& waiting) const;
   void need_of_mark(Waiting& waiting) const;
+  void need_of_poll(Waiting& waiting) const;
   Need judge(const Agent& agent, const Word& word, const Word::Waiter& wait) const;
   void from_lane(const Agent& agent, Need& need) const;
   void from_anyone(const Agent& agent, Need& need) const;
+  static bool all_wait_there(const Agent& agent, const std::vector<const Agent*>& others);
   void absent(const Agent& agent, int pe, const Agent* ended, Need& need) const;
   const Agent* producer_of(const Agent& agent, const Word& word) const;
+  std::string line_of(const Agent& agent, const Need& need) const;
+  // "channel #0 steps slot 3 lane 1"; a counter has no lane.
+  std::string slot_of(const WordId& id) const;
   std::string who(const Touch& touch) const;
   Place place(const Touch& touch, const std::string& role) const;
 
@@ -74,18 +84,32 @@ class Deadlock {
   bool in_place_of(const Agent& agent, const Need& need, const Word& other) const;
   bool wrong_value(const Agent& agent, Need& need) const;
 
+  // deadlock_turns.cpp: what the trial says.
+  void learn(const Trial& trial);
+  void learn(Waiting& waiting, const Trial& trial) const;
+  bool freed(const Waiting& waiting, const Trial& trial) const;
+  static bool repeats(const Need& need, Site site);
+  bool by_turn(const Agent& agent, Need& need, const Trial& trial) const;
+  void by_freed(Need& need) const;
+  void without_turn(const Agent& agent, Need& need, const Trial& trial) const;
+  std::string turn_of(const Agent& agent, const Agent& late, const Trial& trial) const;
+
   // deadlock.cpp: the graph, and the text.
-  void find_cycle();
+  static void choose(Waiting& waiting);
+  void find_cycle(bool guess);
   std::string guessed() const;
   std::vector<const Agent*> way_back(const Agent& start) const;
   const Waiting& root() const;
   std::string text(const Waiting& waiting) const;
-  std::string text(const Agent& agent, const Need& need) const;
+  std::string text(const Need& need) const;
+  std::string headline() const;
+  std::vector<Place> places(const Waiting& root) const;
   bool in_ring(const Waiting& waiting) const;
   std::string ring() const;
   std::string reason(const Waiting& root) const;
 
   const Engine& engine_;
+  int resident_blocks_;
   // Words that got more than anybody waits for, by table.
   std::map<int, std::vector<const Word*>> spare_;
   std::vector<Waiting> all_;  // blocks and operations before hosts

@@ -98,7 +98,7 @@ bool Deadlock::misdirected(const Agent& agent, Need& need) const {
 // Some of what is counted has come and the rest never will, or another wait has taken it.
 bool Deadlock::wrong_value(const Agent& agent, Need& need) const {
   const History& history = need.word->history;
-  const std::uint64_t seen = need.word->value() >> need.wait.shift;
+  const std::uint64_t seen = need.seen;
   const Touch& taker = history.taker;
   const bool taken = taker.agent >= 0 && taker.agent != agent.id && taker.launch == agent.launch &&
                      taker.value + 1 == need.wait.target;
@@ -138,8 +138,8 @@ bool Deadlock::wrong_value(const Agent& agent, Need& need) const {
   need.culprits.push_back(place(history.updates.back(), "signal"));
   need.decide(
       Verdict::wrong_value,
-      "it waits for " + std::to_string(need.wait.target) + " and no more than " +
-          std::to_string(seen) + " signals come, from PE " + from +
+      (need.polled ? "it polls" : "it waits for " + std::to_string(need.wait.target)) +
+          " and no more than " + std::to_string(seen) + " signals come, from PE " + from +
           (absentees.empty() ? "; every other PE has signalled" : "; none from PE " + absentees));
   return true;
 }

@@ -19,6 +19,37 @@ std::string at(Site site) {
 
 }  // namespace
 
+std::string Deadlock::slot_of(const WordId& id) const {
+  return engine_.memory_.name(id.space) + " slot " + std::to_string(id.slot) +
+         (id.lane >= 0 ? " lane " + std::to_string(id.lane) : "");
+}
+
+// What it wants of the word, and what is there.
+std::string Deadlock::line_of(const Agent& agent, const Need& need) const {
+  const History& history = need.word->history;
+  const int shift = need.wait.shift;
+  std::string text = slot_of(history.id);
+  if (agent.queue >= 0) {
+    text += ": missing: PE " + std::to_string(history.id.lane) + " has posted it " +
+            std::to_string(need.word->posts) + " times, this is take " +
+            std::to_string(need.word->takes + 1);
+  } else {
+    text += need.polled ? ": polled, seen " + std::to_string(need.seen)
+                        : ": expected " + std::to_string(need.wait.target) + ", seen " +
+                              std::to_string(need.seen);
+    text += history.id.lane >= 0 ? "; missing: PE " + std::to_string(history.id.lane)
+                                 : "; no signal is on its way";
+  }
+  if (!history.updates.empty()) {
+    const Touch& last = history.updates.back();
+    text += "; last written by " + who(last) + " to " + std::to_string(last.value >> shift);
+  } else if (history.reset.agent >= 0) {
+    text +=
+        "; set by " + who(history.reset) + " to " + std::to_string(history.reset.value >> shift);
+  }
+  return text;
+}
+
 std::string Deadlock::who(const Touch& touch) const {
   const Agent& agent = *engine_.agents_[static_cast<std::size_t>(touch.agent)];
   std::string text = "PE " + std::to_string(agent.pe);
@@ -36,21 +67,51 @@ Place Deadlock::place(const Touch& touch, const std::string& role) const {
 Deadlock::Waiting Deadlock::waiting(const Agent& agent) const {
   Waiting waiting;
   waiting.agent = &agent;
+  waiting.head = engine_.describe(agent) + (agent.on_quiet ? ": waits for its own transfers" : "");
+  waiting.queued = agent.state == Agent::State::queued;
+  waiting.polls = agent.state == Agent::State::ready && agent.block >= 0;
+  waiting.place = engine_.place_of(agent, waiting.polls ? "poll" : "wait");
   if (agent.block < 0) {
     need_of_host(waiting);
   } else if (agent.state == Agent::State::queued) {
     need_of_place(waiting);
+  } else if (waiting.polls) {
+    need_of_poll(waiting);
   } else if (agent.step.verb == Verb::after) {
     need_of_mark(waiting);
   } else {
     need_words(waiting);
   }
+  choose(waiting);
+  return waiting;
+}
+
+void Deadlock::choose(Waiting& waiting) {
+  waiting.verdict = Verdict::behind;
   for (std::size_t i = 0; i < waiting.needs.size(); ++i) {
     if (waiting.needs[i].verdict >= waiting.verdict) continue;
     waiting.verdict = waiting.needs[i].verdict;
     waiting.root = i;
   }
-  return waiting;
+}
+
+// It polls a counter, or something that is no word of anybody's, and that anybody may change.
+void Deadlock::need_of_poll(Waiting& waiting) const {
+  const Agent& agent = *waiting.agent;
+  if (agent.polls != nullptr) {
+    const std::uint64_t more = agent.polls->value() + 1;
+    waiting.needs.push_back(judge(agent, *agent.polls, {nullptr, more, 0}));
+    return;
+  }
+  Need need;
+  need.what = "polls what nobody signals";
+  for (const auto& other : engine_.agents_) {
+    if (other.get() != &agent && other->block >= 0 && runs(*other))
+      need.from.push_back(other.get());
+  }
+  if (need.from.empty())
+    need.decide(Verdict::no_producer, "nothing that runs is left to change what is polled");
+  waiting.needs.push_back(std::move(need));
 }
 
 void Deadlock::need_words(Waiting& waiting) const {
@@ -95,7 +156,7 @@ void Deadlock::need_of_host(Waiting& waiting) const {
 // A block that is not resident waits for one that is.
 void Deadlock::need_of_place(Waiting& waiting) const {
   Need need;
-  need.what = "waits for a place: " + std::to_string(engine_.options_.resident_blocks) +
+  need.what = "waits for a place: " + std::to_string(resident_blocks_) +
               " blocks of the PE are resident at once";
   for (const Agent* own : engine_.agents_of_[static_cast<std::size_t>(waiting.agent->pe)]) {
     if (own->placed && runs(*own)) need.from.push_back(own);
@@ -117,6 +178,10 @@ Need Deadlock::judge(const Agent& agent, const Word& word, const Word::Waiter& w
   Need need;
   need.word = &word;
   need.wait = wait;
+  need.polled = agent.state == Agent::State::ready;
+  need.seen = word.value() >> wait.shift;
+  need.line = line_of(agent, need);
+  for (const Touch& touch : word.history.updates) need.sites.push_back(touch.site);
   if (lost(need) || misdirected(agent, need) || wrong_value(agent, need)) return need;
   const int lane = word.history.id.lane;
   if (lane >= 0 && lane < engine_.pes()) {
@@ -186,11 +251,8 @@ void Deadlock::absent(const Agent& agent, int pe, const Agent* ended, Need& need
       return;
     }
   }
-  if (before && !queued.empty()) {
-    need.decide(Verdict::not_scheduled,
-                name + "'s next launch (" + queued.front() + ") is queued behind one that waits");
-    return;
-  }
+  if (before && !queued.empty())
+    need.queued = name + "'s next launch (" + queued.front() + ") is queued behind one that waits";
   if (agent.queue < 0 && before) {
     const int begun = engine_.launches_begun(pe);
     need.decide(Verdict::stale_epoch,
@@ -213,6 +275,14 @@ void Deadlock::absent(const Agent& agent, int pe, const Agent* ended, Need& need
                                          " without signalling");
 }
 
+// Blocks of its own launch share its code: where all wait at its line, none is on its way to
+// signal.
+bool Deadlock::all_wait_there(const Agent& agent, const std::vector<const Agent*>& others) {
+  return std::all_of(others.begin(), others.end(), [&](const Agent* other) {
+    return other->pe == agent.pe && same_site(other->step.site, agent.step.site);
+  });
+}
+
 // A counter: whoever has signalled it before may again. If nobody has, anybody might.
 void Deadlock::from_anyone(const Agent& agent, Need& need) const {
   const Agent* ended = nullptr;
@@ -232,19 +302,14 @@ void Deadlock::from_anyone(const Agent& agent, Need& need) const {
     if (other.get() != &agent && other->block >= 0 && runs(*other) && need.from.size() < most)
       need.from.push_back(other.get());
   }
-  // Blocks of its own launch share its code: where all wait at its line, none is on its way here.
-  const bool others = std::any_of(need.from.begin(), need.from.end(), [&](const Agent* other) {
-    return other->pe != agent.pe || !same_site(other->step.site, agent.step.site);
-  });
-  if (others) return;
+  if (!all_wait_there(agent, need.from)) return;
   need.from.clear();
-  for (int hop = 0; hop < engine_.pes(); ++hop) {
+  for (int hop = 0; hop < engine_.pes() && need.queued.empty(); ++hop) {
     const int pe = (agent.pe + hop) % engine_.pes();
     const std::vector<std::string> queued = engine_.queued_launches(pe);
-    if (queued.empty()) continue;
-    need.decide(Verdict::not_scheduled, "PE " + std::to_string(pe) + "'s next launch (" +
-                                            queued.front() + ") is queued behind one that waits");
-    return;
+    if (!queued.empty())
+      need.queued = "PE " + std::to_string(pe) + "'s next launch (" + queued.front() +
+                    ") is queued behind one that waits";
   }
   const Touch& reset = need.word->history.reset;
   if (reset.agent >= 0) need.culprits.push_back(place(reset, "reset"));

@@ -52,7 +52,7 @@ const char* to_string(Verb verb) {
                                           "put_packets",
                                           "receive_packets",
                                           "reduce_packets",
-                                          "store_packets",
+                                          "receive_packets",
                                           "read",
                                           "tally",
                                           "scan",
@@ -60,18 +60,22 @@ const char* to_string(Verb verb) {
                                           "warps",
                                           "require",
                                           "reduce_slots",
-                                          "copy",
+                                          "put",
+                                          "get",
                                           "gemm",
                                           "post",
                                           "take",
                                           "record",
-                                          "after"};
+                                          "after",
+                                          "reduce_packets",
+                                          "transform_by_sum",
+                                          "transform_by_sum"};
   return names[static_cast<int>(verb)];
 }
 
 Engine::Engine(EngineOptions options, Policy& policy, Observer* observer)
     : options_(options),
-      policy_(policy),
+      policy_(&policy),
       observer_(observer),
       memory_(options.pes, options.payload_storage, options.catch_faults),
       stacks_(options.stack_bytes, options.guard_stacks),
@@ -108,14 +112,10 @@ void Engine::run(const std::function<void(int pe)>& program) {
     hosts_.push_back(&host);
     host.fiber->start([this, &host, &program] { run_body(host, [&] { program(host.pe); }); });
     host.state = Agent::State::ready;
-    policy_.ready(*this, host);
+    policy_->ready(*this, host);
   }
   events();
-  const bool stuck = std::any_of(agents_.begin(), agents_.end(), [](const auto& agent) {
-    return agent->state != Agent::State::idle;
-  });
-  if (stuck && !stopped_) keep(Deadlock(*this).finding(), true);
-  check_memory();
+  if (!tried_) check_memory();
   report_not_kept();
   if (error_) std::rethrow_exception(error_);
 }
@@ -140,10 +140,20 @@ void Engine::events() {
   if (options_.catch_faults) guard_ = std::make_unique<FaultGuard>(stretch_s);
   while (!stopped_) {
     ++steps_;
-    if (!policy_.next(*this)) break;
+    if (!policy_->next(*this)) break;
     check_budget();
   }
+  const bool stuck = std::any_of(agents_.begin(), agents_.end(), [](const auto& agent) {
+    return agent->state != Agent::State::idle;
+  });
+  if (stuck && !stopped_) report_deadlock();
   guard_.reset();
+}
+
+void Engine::report_deadlock() {
+  Deadlock deadlock(*this);
+  check_memory();  // before a trial writes
+  keep(deadlock.finding(try_out_of_turn()), true);
 }
 
 // For how many of the guard's stretches it may go on without a verb. Operations of queues come to
@@ -236,14 +246,15 @@ void Engine::pass(const Step& step) {
   current_->step = step;
   current_->step.site.file = in_tree(step.site.file);
   if (guard_ != nullptr) guard_->mark();
-  if (options_.count_sites) count_site(statistics_, current_->step);
+  const bool again = goes_on(step.verb) || (current_->queue >= 0 && step.verb == Verb::quiet);
+  if (options_.count_sites && !again) count_site(statistics_, current_->step);
 }
 
 void Engine::step(const Step& step) {
   Agent& agent = *current_;
   pass(step);
   agent.state = Agent::State::ready;
-  policy_.ready(*this, agent);
+  policy_->ready(*this, agent);
   agent.fiber->suspend();
   if (options_.tracer != nullptr) options_.tracer->verb(agent);
 }
@@ -259,7 +270,7 @@ void Engine::block_until_woken(Agent& agent) {
 void Engine::block_while(Agent& agent, bool must_wait) {
   if (must_wait) {
     block_until_woken(agent);
-  } else if (policy_.waits_are_events()) {
+  } else if (policy_->waits_are_events()) {
     wake(agent);
     agent.fiber->suspend();
   }
@@ -268,7 +279,7 @@ void Engine::block_while(Agent& agent, bool must_wait) {
 void Engine::wake(Agent& agent) {
   changed();
   agent.state = Agent::State::ready;
-  policy_.woken(*this, agent);
+  policy_->woken(*this, agent);
 }
 
 void Engine::access(const Bytes& bytes, bool write, bool atomic) {
@@ -317,6 +328,10 @@ void Engine::exited() {
 void Engine::report(Finding finding) { keep(std::move(finding), false); }
 
 void Engine::keep(Finding finding, bool always) {
+  if (trying_) {
+    stopped_ = true;
+    return;
+  }
   if (options_.tracer != nullptr) options_.tracer->reported(finding);
   finding.ended_run = always;
   if (always || findings_.size() < most_findings) {

@@ -22,6 +22,7 @@
 #include "backends/fiber/memory.hpp"
 #include "backends/fiber/options.hpp"
 #include "backends/fiber/policy.hpp"
+#include "backends/fiber/trial.hpp"
 #include "backends/fiber/verb.hpp"
 #include "backends/fiber/word.hpp"
 #include "core/range.hpp"
@@ -68,6 +69,7 @@ struct Agent {
   // What it has polled, and found there last; and how many looks in a row found just that again.
   std::unordered_map<const void*, std::uint64_t> looked;
   std::uint64_t looks_in_vain = 0;
+  const Word* polls = nullptr;  // what its last test looked at
 
   // Blocks: their Scratch, made and filled with rubbish when the launch begins.
   std::size_t scratch_bytes = 0;
@@ -232,7 +234,7 @@ class Engine {
   Memory& memory() { return memory_; }
   int pes() const { return options_.pes; }
   Mutation* mutation() const { return options_.mutation; }
-  Policy& policy() { return policy_; }
+  Policy& policy() { return *policy_; }
   Observer* observer() { return observer_; }
   const std::vector<std::unique_ptr<Agent>>& agents() const { return agents_; }
   int launches_begun(int pe) const { return launches_begun_[static_cast<std::size_t>(pe)]; }
@@ -303,8 +305,15 @@ class Engine {
   bool over_time() const;
   void check_budget();
   void used_up(bool steps);
+  void report_deadlock();
   void check_livelock(const Agent& agent);
   void report_livelock();
+  // engine_trial.cpp: nothing can run, or all who can poll in vain. Tries whether it would go on if
+  // nobody had to wait for a turn: blocks for a place, launches for those before them on their
+  // streams. What is read of the run afterwards is not the run's any more.
+  Trial try_out_of_turn();
+  bool release_next(Trial& trial);
+  void release_launch(int pe, int stream, Trial& trial);
   void keep(Finding finding, bool always);
   void report_not_kept();
   void report_exception(const Agent& agent, const std::string& what);
@@ -318,7 +327,7 @@ class Engine {
   void check_memory();        // ... of all PEs, up to the first finding
 
   EngineOptions options_;
-  Policy& policy_;
+  Policy* policy_;
   Observer* observer_;
   Memory memory_;
   StackPool stacks_;
@@ -366,6 +375,8 @@ class Engine {
   std::size_t not_kept_ = 0;  // findings beyond the most that are kept
   std::exception_ptr error_;
   bool stopped_ = false;
+  bool trying_ = false;  // a trial goes on, and its findings are nobody's
+  bool tried_ = false;   // ... or has been: memory is not the run's any more
   Statistics statistics_;
 };
 

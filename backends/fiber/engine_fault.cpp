@@ -164,28 +164,9 @@ void Engine::check_livelock(const Agent& agent) {
 }
 
 void Engine::report_livelock() {
-  Finding finding;
-  finding.kind = "livelock";
-  finding.why =
-      "nothing is in flight, and those who could change what is polled wait or have ended";
-  const Deadlock waits_for(*this);
-  std::string lines;
-  std::size_t polls = 0, waits = 0;
-  constexpr std::size_t most = 12;
-  for (const Agent::State state :
-       {Agent::State::ready, Agent::State::blocked, Agent::State::queued}) {
-    for (const auto& agent : agents_) {
-      if (agent->state != state) continue;
-      const bool polling = state == Agent::State::ready;
-      ++(polling ? polls : waits);
-      if (polls + waits > most) continue;
-      lines += polling ? "  " + describe(*agent) + "\n" : waits_for.line(*agent);
-      finding.places.push_back(place_of(*agent, polling ? "poll" : "wait"));
-    }
-  }
-  finding.text = "LIVELOCK: " + std::to_string(polls) + " agents poll for what cannot change; " +
-                 std::to_string(waits) + " wait\n" + lines + "  why    " + finding.why;
-  stop(std::move(finding));
+  Deadlock deadlock(*this);
+  check_memory();  // before a trial writes
+  stop(deadlock.finding(try_out_of_turn()));
 }
 
 }  // namespace sym::fiber

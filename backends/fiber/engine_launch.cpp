@@ -70,7 +70,7 @@ void Engine::start_next_launch(int pe, int stream) {
       blocks.push_back(&agent);
     } else {
       agent.state = Agent::State::ready;
-      policy_.ready(*this, agent);
+      policy_->ready(*this, agent);
     }
   }
   if (!blocks.empty()) ask_places(pe, std::move(blocks));
@@ -89,7 +89,7 @@ void Engine::ask_places(int pe, std::deque<Agent*> blocks) {
   places.waiting.push_back(std::move(blocks));
   const bool host_runs = hosts_[static_cast<std::size_t>(pe)]->state == Agent::State::running;
   if (options_.launch_order && host_runs && !places.late) {
-    places.late = policy_.answer(*this, Question::launch, pe, 2) == 1;
+    places.late = policy_->answer(*this, Question::launch, pe, 2) == 1;
   }
   give_places(pe);
 }
@@ -105,7 +105,7 @@ void Engine::give_places(int pe) {
     std::size_t chosen = 0;
     if (options_.launch_order && places.waiting.size() > 1) {
       const auto launches = static_cast<std::uint32_t>(places.waiting.size());
-      chosen = policy_.answer(*this, Question::place, pe, launches);
+      chosen = policy_->answer(*this, Question::place, pe, launches);
     }
     std::deque<Agent*>& blocks = places.waiting[chosen];
     Agent& agent = *blocks.front();
@@ -116,7 +116,7 @@ void Engine::give_places(int pe) {
     agent.placed = true;
     agent.state = Agent::State::ready;
     changed();
-    policy_.ready(*this, agent);
+    policy_->ready(*this, agent);
   }
 }
 
@@ -146,8 +146,8 @@ void Engine::block_ended(Agent& agent, int pe, int stream) {
 std::vector<std::size_t> Engine::piece_order(std::size_t n) {
   std::vector<std::size_t> order;
   if (!options_.piece_order || n < 2) return order;
-  const std::uint32_t how = policy_.answer(*this, Question::pieces, current_->pe,
-                                           std::numeric_limits<std::uint32_t>::max());
+  const std::uint32_t how = policy_->answer(*this, Question::pieces, current_->pe,
+                                            std::numeric_limits<std::uint32_t>::max());
   if (how == 0) return order;
   order.resize(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -211,9 +211,9 @@ void Engine::synchronize(Agent& host, int stream) {
 
 void Engine::host_access(Agent& host, std::size_t bytes) {
   host.step = {Verb::host, {}, bytes, 1, -1, nullptr};
-  if (!policy_.waits_are_events()) return;
+  if (!policy_->waits_are_events()) return;
   host.state = Agent::State::ready;
-  policy_.ready(*this, host);
+  policy_->ready(*this, host);
   host.fiber->suspend();
   host.step = {};
 }

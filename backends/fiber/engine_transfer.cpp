@@ -91,7 +91,7 @@ void Engine::put(const Bytes& src, const Bytes& dst, Transfer::Kind kind) {
   Transfer& issued = issue(std::move(transfer), kind == Transfer::Kind::get ? -1 : dst.pe);
   last_put_ = &issued;
   if (observer_ != nullptr) observer_->issued(issued);
-  if (current_->step.verb != Verb::put_signal) policy_.issued(*this, issued);
+  if (current_->step.verb != Verb::put_signal) policy_->issued(*this, issued);
 }
 
 void Engine::put_value(std::vector<std::byte> value, const Bytes& dst) {
@@ -102,7 +102,7 @@ void Engine::put_value(std::vector<std::byte> value, const Bytes& dst) {
   transfer.source_read = true;
   Transfer& issued = issue(std::move(transfer), dst.pe);
   if (observer_ != nullptr) observer_->issued(issued);
-  policy_.issued(*this, issued);
+  policy_->issued(*this, issued);
 }
 
 void Engine::signal(const WordId& id, std::uint64_t amount, bool sets, bool follows_last_put) {
@@ -122,8 +122,8 @@ void Engine::signal(const WordId& id, std::uint64_t amount, bool sets, bool foll
   if (observer_ != nullptr) observer_->issued(issued);
   // The pair is handed over only when both exist, so that a policy that delivers at once sees the
   // signal behind its payload.
-  if (payload != nullptr) policy_.issued(*this, *payload);
-  policy_.issued(*this, issued);
+  if (payload != nullptr) policy_->issued(*this, *payload);
+  policy_->issued(*this, issued);
 }
 
 void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::uint64_t value,
@@ -153,8 +153,8 @@ void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::u
   arrival.word->pending.push_back(&arrival);
   for (const Word::Waiter& waiter : arrival.word->waiters) ++waiter.agent->incoming;
   if (observer_ != nullptr) observer_->issued(data);
-  policy_.issued(*this, data);
-  policy_.issued(*this, arrival);
+  policy_->issued(*this, data);
+  policy_->issued(*this, arrival);
 }
 
 const Engine::Message* Engine::message(const WordId& id, std::uint64_t value) const {

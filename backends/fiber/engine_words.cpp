@@ -184,11 +184,13 @@ std::uint64_t Engine::test(const WordId& id) {
     if (!hides(Change::no_acquire)) observer_->waited(*current_, word, word.value(), 0, false);
   }
   looked(&word, word.value());
+  current_->polls = &word;
   return word.value();
 }
 
 void Engine::looked(const void* place, std::uint64_t value) {
   Agent& agent = *current_;
+  agent.polls = nullptr;
   const auto [last, first_time] = agent.looked.try_emplace(place, value);
   if (!first_time && last->second == value) {
     ++agent.looks_in_vain;

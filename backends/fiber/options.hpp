@@ -25,6 +25,7 @@ struct Place {
   std::string launch_name;
   Verb verb = Verb::host;
   Site site;
+  std::string memory = {};  // of a wait in a deadlock: "channel #0 steps slot 0 lane 1"
 };
 
 // Something wrong that the run found. `text` is the whole report for people; its first line names
@@ -32,9 +33,10 @@ struct Place {
 struct Finding {
   std::string kind;  // race, missing-sync, deadlock, mismatch, out-of-bounds, ...
   std::string text;
-  std::string verdict = {};  // what kind of it: lost, misdirected, cycle, ... (deadlocks)
-  std::string why = {};      // why it is wrong
-  std::string fix = {};      // what would mend it
+  std::string verdict =
+      {};                // what kind of it: lost, misdirected, cycle, ... (deadlocks, livelocks)
+  std::string why = {};  // why it is wrong
+  std::string fix = {};  // what would mend it
   std::vector<Place> places = {};
   bool ended_run = false;  // nothing of the run came after it
 };

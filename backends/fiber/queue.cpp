@@ -190,14 +190,14 @@ void FiberQueue::push(const char* name, const Step& step, std::function<void(Age
 }
 
 // The areas have as many rows as each other, or one of them has touching rows and counts as one.
-void FiberQueue::copy(const Area& to, const Area& from, int peer, Site site) {
+void FiberQueue::copy(Verb verb, const Area& to, const Area& from, int peer, Site site) {
   const bool gets = to.pe != peer;
-  const char* name = gets ? "get" : "put";
+  const char* name = to_string(verb);
   streams_.require(to, name);
   streams_.require(from, name);
   const std::size_t rows = std::max(to.rows, from.rows);
   const std::size_t row_bytes = std::min(to.row_bytes, from.row_bytes);
-  const Step step{Verb::copy, site, rows * row_bytes, 1, peer, nullptr};
+  const Step step{verb, site, rows * row_bytes, 1, peer, nullptr};
   push(name, step, [streams = &streams_, to, from, rows, row_bytes, gets, site](Agent&) {
     if (rows == 0) return;
     const auto part = [&](const Area& area, std::size_t row) {

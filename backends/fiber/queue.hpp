@@ -111,13 +111,13 @@ class FiberQueue {
   void put(Matrix<T> dst, Matrix<T> src, int pe, Site site = Site::here()) {
     streams_.require_pe(pe, "put");
     require_copy(dst, src, "put");
-    copy(Area::of(dst, pe), Area::of(src, this->pe()), pe, site);
+    copy(Verb::queue_put, Area::of(dst, pe), Area::of(src, this->pe()), pe, site);
   }
   template <class T>
   void get(Matrix<T> dst, Matrix<T> src, int pe, Site site = Site::here()) {
     streams_.require_pe(pe, "get");
     require_copy(dst, src, "get");
-    copy(Area::of(dst, this->pe()), Area::of(src, pe), pe, site);
+    copy(Verb::queue_get, Area::of(dst, this->pe()), Area::of(src, pe), pe, site);
   }
 
   template <class Kernel>
@@ -166,7 +166,7 @@ class FiberQueue {
   static void multiply(const Streams& streams, const Gemm<T>& gemm, const Operands& operands);
 
   void push(const char* name, const Step& step, std::function<void(Agent&)> body);
-  void copy(const Area& to, const Area& from, int peer, Site site);
+  void copy(Verb verb, const Area& to, const Area& from, int peer, Site site);
   void spoil(const Area& area, Site site);
   WordId flag(const Posts& posts, std::size_t slot, int from, int at, const char* what) const;
 

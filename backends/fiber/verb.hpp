@@ -13,9 +13,19 @@ enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_unt
                   sync, reduce, transform, sum, max, fetch_add, enter, leave,
                   put_packets, receive_packets, reduce_packets, store_packets,
                   read, tally, scan, weighted_sum, warps, require, reduce_slots,
-                  copy, gemm, post, take, record, after };
+                  queue_put, queue_get, gemm, post, take, record, after,
+                  reduce_packets_wait, transform_by_sum_first, transform_by_sum };
 // clang-format on
+// As the program calls it. Some calls are several steps, which are told apart here and have one
+// name: reduce_packets waits before it reduces, receive_packets before it stores (store_packets),
+// and transform_by_sum sums first.
 const char* to_string(Verb verb);
+// The last step of a call of several.
+constexpr bool goes_on(Verb verb) {
+  return verb == Verb::reduce_packets || verb == Verb::store_packets ||
+         verb == Verb::transform_by_sum;
+}
+constexpr bool is_copy(Verb verb) { return verb == Verb::queue_put || verb == Verb::queue_get; }
 
 // What an agent is about to do: enough for a cost and for a report.
 struct Step {

@@ -61,8 +61,7 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
         count};
   };
   const auto make_tables = [&](Signals& signals, const std::string& part) {
-    signals.words =
-        own((part + " words").c_str(), words, signals.tagged ? tagged_word(epoch, 0) : epoch);
+    signals.words = own(part.c_str(), words, signals.tagged ? tagged_word(epoch, 0) : epoch);
     signals.sent = own((part + " sent").c_str(), words, epoch);
     signals.seen = own((part + " seen").c_str(), words, epoch);
     signals.slots = slots;

@@ -11,6 +11,7 @@ struct Place {
   std::string role, verb, file, launch_name;
   int line = 0;
   int pe = -1, block = -1, queue = -1, launch = 0;
+  std::string memory = {};
 };
 
 // `text` is the report for people. The rest is the same for machines; see fiber::Finding.

@@ -22,7 +22,8 @@ nlohmann::ordered_json to_json(const Finding& finding) {
                               {"block", place.block},
                               {"queue", place.queue},
                               {"launch", place.launch},
-                              {"launch_name", place.launch_name}});
+                              {"launch_name", place.launch_name},
+                              {"memory", place.memory}});
   }
   json["text"] = finding.text;
   return json;
@@ -46,6 +47,7 @@ Finding finding_of(const nlohmann::json& json) {
     one.at("queue").get_to(place.queue);
     one.at("launch").get_to(place.launch);
     one.at("launch_name").get_to(place.launch_name);
+    one.at("memory").get_to(place.memory);
     finding.places.push_back(std::move(place));
   }
   return finding;

@@ -27,7 +27,8 @@ std::string who(const Place& place) {
   }
   if (place.queue >= 0) text += " queue " + std::to_string(place.queue);
   if (place.block >= 0 && !place.launch_name.empty()) text += " (" + place.launch_name + ")";
-  return text + (place.verb.empty() ? "" : ", " + place.verb);
+  text += place.verb.empty() ? "" : ", " + place.verb;
+  return text + (place.memory.empty() ? "" : ", " + place.memory);
 }
 
 std::string message(const Finding& finding) {

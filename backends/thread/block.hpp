@@ -207,8 +207,11 @@ class ThreadBlock {
   }
   template <class T>
   std::remove_const_t<T>* address(Local<T> local, Range range, int, Site site) {
-    if (range.end() > local.count) {
-      fail("out of bounds: elements of a local array", site);
+    if (range.first > local.count || range.count > local.count - range.first) {
+      fail("out of bounds: " + std::to_string(range.count) + " elements from " +
+               std::to_string(range.first) + " on of a local array of " +
+               std::to_string(local.count) + " elements",
+           site);
       return nullptr;
     }
     return const_cast<std::remove_const_t<T>*>(local.data) + range.first;

@@ -86,9 +86,9 @@ std::vector<Program> gemm_programs() {
   const std::string library = "core/gemm/run.hpp:";
   const Found always = Found::always;
   return {
-      {"gemm_no_entry", "race", 3, no_entry, {"transform", "copy"}, "", always, own},
-      {"gemm_no_exit", "race", 3, no_exit, {"copy", "transform"}, "", always, own},
-      {"gemm_no_credit", "race", 5, no_credit, {"gemm", "copy"}, "", always, library},
+      {"gemm_no_entry", "race", 3, no_entry, {"transform", "get"}, "", always, own},
+      {"gemm_no_exit", "race", 3, no_exit, {"get", "transform"}, "", always, own},
+      {"gemm_no_credit", "race", 5, no_credit, {"gemm", "get"}, "", always, library},
       {"gemm_addend_too_early", "race", 3, addend_too_early, {"gemm vs gemm"}, "", always, library},
       {"gemm_handover_not_announced",
        "deadlock",
@@ -98,14 +98,7 @@ std::vector<Program> gemm_programs() {
        "",
        always,
        library},
-      {"gemm_one_owner_of_two",
-       "race",
-       4,
-       one_owner_of_two,
-       {"transform", "copy"},
-       "",
-       always,
-       own},
+      {"gemm_one_owner_of_two", "race", 4, one_owner_of_two, {"transform", "get"}, "", always, own},
   };
 }
 

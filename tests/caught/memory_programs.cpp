@@ -1,5 +1,6 @@
 // Places that are not there.
 #include "core/collective/barrier.hpp"
+#include "core/collective/share.hpp"
 #include "core/queue.hpp"
 #include "tests/caught/caught.hpp"
 
@@ -47,6 +48,44 @@ struct LocalTooFar {
     block.quiet();
   }
 };
+
+// Ranges that land in another window of the same segment, or beyond all memory.
+template <std::size_t first>
+struct RangeTooFar {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.sum(desk.a, Range{fixed ? 0 : first, 8}, detail::Identity{});
+  }
+};
+constexpr std::size_t in_the_next = (Desk::n * sizeof(float) + 4096 + 128) / sizeof(float);
+
+struct WindowTooFar {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.sum(desk.a.at(fixed ? 8 : in_the_next), Range{0, 8}, detail::Identity{});
+  }
+};
+
+// The channel was made without packet_bytes.
+struct NoInbox {
+  Desk desk;
+  Channel channel;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.put_packets(channel.inbox, 0, desk.b, Range{0, 8}, desk.group.team);
+    block.reduce_packets(desk.a, desk.b, Range{0, 8}, channel.inbox, 0, desk.group.team, Sum{});
+    block.quiet();
+  }
+};
+void no_inbox(FiberWorld& world, bool fixed) {
+  const Desk desk(world);
+  const Channel channel = fixed ? world.channel({1, 64}) : desk.group.channel;
+  world.launch(launch_of("packets"), NoInbox{desk, channel});
+}
 
 // Source and destination of one verb, on oneself, that overlap in part.
 struct PutOver {
@@ -142,10 +181,38 @@ std::vector<Program> memory_programs() {
        "error",
        2,
        one_launch<PutTooFar>,
-       {"out of bounds", "[192, 388)", "384 bytes on PE 1"}},
+       {"out of bounds: elements [0, 49) of a window of 48 elements, in payload allocation #0 from "
+        "byte 192 on, on PE 1"}},
+      {"range_in_another_window",
+       "error",
+       2,
+       one_launch<RangeTooFar<in_the_next>>,
+       {"out of bounds: elements [1152, 1160) of a window of 96 elements, in payload allocation "
+        "#0, "
+        "on PE "}},
+      {"range_that_wraps",
+       "error",
+       2,
+       one_launch<RangeTooFar<~std::size_t{3}>>,
+       {"elements [18446744073709551612, 18446744073709551612 + 8) of a window of 96 elements"}},
+      {"window_behind_its_end",
+       "error",
+       2,
+       one_launch<WindowTooFar>,
+       {"elements [0, 8) of a window that at() has moved 1056 elements behind its end, in payload "
+        "allocation #0, on PE "}},
+      {"no_inbox",
+       "error",
+       2,
+       no_inbox,
+       {"packets without an inbox", "ChannelRequest::packet_bytes", "put_packets at"}},
       {"no_such_pe", "error", 2, one_launch<ToNobody>, {"out of bounds: PE 2 of 2"}},
       {"out_of_bounds_slot", "error", 2, one_launch<SlotTooFar>, {"signal slot 2 of a table of 2"}},
-      {"out_of_bounds_local", "error", 2, one_launch<LocalTooFar>, {"out of bounds", "local"}},
+      {"out_of_bounds_local",
+       "error",
+       2,
+       one_launch<LocalTooFar>,
+       {"elements [1, 97) of a local array of 96 elements on PE "}},
       {"put_overlaps",
        "error",
        1,
@@ -157,7 +224,7 @@ std::vector<Program> memory_programs() {
        "error",
        2,
        queue_over,
-       {"overlap: a copy", "[0, 16)", "[8, 24)"},
+       {"overlap: a put of", "[0, 16)", "[8, 24)"},
        "",
        Found::always,
        "queue 0"},
@@ -166,7 +233,7 @@ std::vector<Program> memory_programs() {
        2,
        other_message<0, 4>,
        {"MISMATCH a message of elements [0, 4) of 4 bytes is received as elements [0, 8)",
-        "sent   PE 1 block 0  launch 1  put_packets at", "PE 0 block 0", "receive_packets at"}},
+        "sent   PE 1 block 0  launch 1  put_packets at", "PE 0 block 0", "reduce_packets at"}},
       {"message_is_longer", "mismatch", 2, other_message<0, 12>, {"elements [0, 12)"}},
       {"message_of_another_range", "mismatch", 2, other_message<8, 8>, {"elements [8, 16)"}},
       {"use_after_free", "error", 2, use_after_free, {"use after free", "put"}}};

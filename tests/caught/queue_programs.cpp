@@ -194,9 +194,9 @@ bool has_gemm() {
 
 std::vector<Program> queue_programs() {
   std::vector<Program> all{
-      {"shard_rewritten_without_exit", "race", 3, missing_exit, {"copy", "transform"}},
-      {"shard_fetched_without_entry", "race", 3, missing_entry, {"transform", "copy"}},
-      {"launch_before_take", "race", 2, launch_before_take, {"copy", "transform"}},
+      {"shard_rewritten_without_exit", "race", 3, missing_exit, {"get", "transform"}},
+      {"shard_fetched_without_entry", "race", 3, missing_entry, {"transform", "get"}},
+      {"launch_before_take", "race", 2, launch_before_take, {"put", "transform"}},
       {"flag_posted_twice",
        "post",
        2,
@@ -209,10 +209,10 @@ std::vector<Program> queue_programs() {
        {"PE 1 queue 0", "slot 0", "missing: PE 0"}},
       {"flags_in_a_circle", "deadlock", 2, flags_in_a_circle, {"PE 0 queue 1", "PE 1 queue 1"}}};
   if (!has_gemm()) return all;
-  all.push_back({"gemm_before_take", "race", 2, gemm_before_take, {"copy", "gemm"}});
-  all.push_back({"gemm_before_mark", "race", 2, gemm_before_mark, {"copy", "gemm"}});
-  all.push_back({"buffer_without_credit", "race", 3, buffer_without_credit, {"gemm", "copy"}});
-  all.push_back({"push_without_credit", "race", 3, push_without_credit, {"gemm", "copy"}});
+  all.push_back({"gemm_before_take", "race", 2, gemm_before_take, {"put", "gemm"}});
+  all.push_back({"gemm_before_mark", "race", 2, gemm_before_mark, {"get", "gemm"}});
+  all.push_back({"buffer_without_credit", "race", 3, buffer_without_credit, {"gemm", "get"}});
+  all.push_back({"push_without_credit", "race", 3, push_without_credit, {"gemm", "put"}});
   return all;
 }
 

@@ -61,6 +61,33 @@ void one_launch(FiberWorld& world, bool fixed) {
   world.launch(launch_of("waits"), Kernel{desk, fixed});
 }
 
+// What a kernel waits for is what the next launch of its own stream does.
+struct Awaits {
+  Signals counter;
+  bool polls;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    if (!polls) block.wait_until(counter, 0, std::uint64_t{1});
+    while (polls && block.test(counter, 0) == 0) {
+    }
+  }
+};
+struct Tells {
+  Signals counter;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.signal(counter, 0, block.pe());
+    block.quiet();
+  }
+};
+template <bool polls>
+void next_launch_tells(FiberWorld& world, bool fixed) {
+  const Signals counter = counters(world, 1);
+  if (fixed) world.launch(launch_of("tells"), Tells{counter});
+  world.launch(launch_of("awaits"), Awaits{counter, polls});
+  if (!fixed) world.launch(launch_of("tells"), Tells{counter});
+}
+
 void one_skips(FiberWorld& world, bool fixed) {
   const Desk desk(world);
   for (int launch = 0; launch < 2; ++launch) {
@@ -79,6 +106,16 @@ std::vector<Program> waiting_programs() {
            {"PE 1 block 0", "slot 1", "expected 1, seen 0"}},
           {"signal_missing", "deadlock", 2, one_launch<SignalMissing>, {"slot 0", "missing: PE 0"}},
           {"wait_cycle", "deadlock", 2, one_launch<Cycle>, {"DEADLOCK", "no signal is on its way"}},
+          {"next_launch_tells",
+           "deadlock",
+           2,
+           next_launch_tells<false>,
+           {"PE 0's launch 2 of kernel tells comes after this one on its stream"}},
+          {"next_launch_tells_who_polls",
+           "livelock",
+           2,
+           next_launch_tells<true>,
+           {"verdict not scheduled: PE 0's launch 2 of kernel tells comes after this one"}},
           {"one_pe_skips",
            "deadlock",
            3,

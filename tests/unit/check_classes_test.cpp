@@ -143,7 +143,7 @@ TEST(RaceReport, HasBothAccessesAndWhatWouldMendIt) {
   EXPECT_THAT(race.fix, HasSubstr("record() a mark"));
   ASSERT_EQ(race.places.size(), 2U);
   for (const fiber::Place& place : race.places) {
-    const bool copy = place.verb == fiber::Verb::copy;
+    const bool copy = place.verb == fiber::Verb::queue_put;
     EXPECT_EQ(place.role, copy ? "write" : "read");
     EXPECT_EQ(place.queue, copy ? 1 : -1);
     EXPECT_EQ(place.block, copy ? -1 : 0);

@@ -56,12 +56,12 @@ void copy_twice(FiberWorld& world, bool ordered) {
 }
 TEST(Queue, AMarkOrdersTwoQueuesAndNothingElseDoes) {
   expect_clean(2, [](FiberWorld& world) { copy_twice(world, true); });
-  expect_finding(2, "race", "copy vs copy", [](FiberWorld& world) { copy_twice(world, false); });
+  expect_finding(2, "race", "queue 1  get", [](FiberWorld& world) { copy_twice(world, false); });
 }
 
 // What is recorded is what was before: the second copy to b is not.
 TEST(Queue, AMarkDoesNotCoverWhatComesAfterIt) {
-  expect_finding(1, "race", "copy vs copy", [](FiberWorld& world) {
+  expect_finding(1, "race", "put vs put", [](FiberWorld& world) {
     const auto a = world.allocate<float>(n);
     const auto b = world.allocate<float>(n);
     const auto c = world.allocate<float>(n);
@@ -90,7 +90,7 @@ void put_and_copy(FiberWorld& world, bool takes) {
 }
 TEST(Queue, ATakenFlagOrdersTwoPesAndNothingElseDoes) {
   expect_clean(2, [](FiberWorld& world) { put_and_copy(world, true); });
-  expect_finding(2, "race", "copy vs copy", [](FiberWorld& world) { put_and_copy(world, false); });
+  expect_finding(2, "race", "put vs put", [](FiberWorld& world) { put_and_copy(world, false); });
 }
 
 // A post releases what the queue did before all of its earlier posts too.
@@ -158,12 +158,12 @@ void capture_two(FiberWorld& world, bool joined) {
 }
 TEST(QueueGraph, HasTheOrderOfItsMarks) {
   expect_clean(1, [](FiberWorld& world) { capture_two(world, true); });
-  expect_finding(1, "race", "copy vs copy", [](FiberWorld& world) { capture_two(world, false); });
+  expect_finding(1, "race", "put vs put", [](FiberWorld& world) { capture_two(world, false); });
 }
 
 // Queue 1 of a graph is not behind what queue 1 was given outside.
 TEST(QueueGraph, IsOrderedWithOtherWorkByQueue0Alone) {
-  expect_finding(1, "race", "copy vs copy", [](FiberWorld& world) {
+  expect_finding(1, "race", "put vs put", [](FiberWorld& world) {
     const auto a = world.allocate<float>(n);
     const auto b = world.allocate<float>(n);
     world.begin_capture();

@@ -33,7 +33,7 @@ Access transfer(int pe, int to_pe, bool write, Verb verb = Verb::put, int block 
   return one;
 }
 Access by_queue(int pe, int queue, bool write) {
-  Access one = access(pe, 0, Verb::copy, write);
+  Access one = access(pe, 0, Verb::queue_put, write);
   one.agent += 50 + queue;
   one.queue = one.stream = queue;
   return one;

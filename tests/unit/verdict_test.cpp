@@ -3,56 +3,11 @@
 
 #include <string>
 
-#include "backends/check/run.hpp"
 #include "core/collective/barrier.hpp"
+#include "tests/unit/verdict_desk.hpp"
 
 namespace sym::check {
 namespace {
-
-using fiber::FiberBlock;
-using fiber::FiberWorld;
-using fiber::Finding;
-using testing::HasSubstr;
-
-Signals counter(FiberWorld& world, std::size_t slots) {
-  Signals signals;
-  signals.words = world.allocate_control<std::uint64_t>(slots);
-  signals.slots = slots;
-  return signals;
-}
-
-// The finding of a program that hangs: under every schedule the same verdict. The only one, unless
-// the program `races` besides.
-template <class Program>
-Finding hang(int pes, Program program, int resident = 0, bool races = false) {
-  Finding finding;
-  for (const char* schedule : {"random", "fifo", "worst"}) {
-    CheckOptions options;
-    options.pes = pes;
-    options.schedule = schedule;
-    options.resident_blocks = resident;
-    const CheckReport report = run_check(options, program);
-    EXPECT_EQ(report.findings.size(), races ? 2U : 1U) << report.text();
-    if (report.findings.empty()) continue;
-    const Finding& last = report.findings.back();
-    EXPECT_EQ(last.kind, "deadlock");
-    EXPECT_TRUE(finding.verdict.empty() || finding.verdict == last.verdict)
-        << schedule << ": " << report.text();
-    finding = last;
-    EXPECT_THAT(finding.text, HasSubstr("  verdict " + finding.verdict + ": " + finding.why));
-    EXPECT_FALSE(finding.fix.empty());
-  }
-  return finding;
-}
-
-template <class Kernel>
-void launch(FiberWorld& world, Kernel kernel, int blocks = 1, int stream = 0) {
-  LaunchConfig config;
-  config.name = "kernel";
-  config.blocks = blocks;
-  config.stream = stream;
-  world.launch(config, kernel);
-}
 
 TEST(Verdict, LostIsASignalThatALargerValueSwallows) {
   const Finding finding = hang(2, [](FiberWorld& world) {
@@ -71,7 +26,9 @@ TEST(Verdict, LostIsASignalThatALargerValueSwallows) {
   EXPECT_EQ(finding.verdict, "lost");
   // Nothing orders the two, so either may come first.
   EXPECT_THAT(finding.why, HasSubstr("(signal at tests/unit/verdict_test.cpp"));
-  EXPECT_THAT(finding.why, HasSubstr("changed nothing: slot 0 lane 0 held 1 already, which PE 0 "));
+  EXPECT_THAT(
+      finding.why,
+      HasSubstr("changed nothing: channel #0 barriers slot 0 lane 0 held 1 already, which PE 0 "));
 }
 
 TEST(Verdict, MisdirectedToAnotherSlot) {
@@ -83,8 +40,8 @@ TEST(Verdict, MisdirectedToAnotherSlot) {
     });
   });
   EXPECT_EQ(finding.verdict, "misdirected");
-  EXPECT_THAT(finding.why, HasSubstr("went to slot 0 of PE 1"));
-  EXPECT_THAT(finding.why, HasSubstr("not to slot 1 of PE 1"));
+  EXPECT_THAT(finding.why, HasSubstr("went to control allocation #0 slot 0 of PE 1"));
+  EXPECT_THAT(finding.why, HasSubstr("not to control allocation #0 slot 1 of PE 1"));
   ASSERT_EQ(finding.places.size(), 2U);
   EXPECT_EQ(finding.places[0].role, "wait");
   EXPECT_EQ(finding.places[0].pe, 1);
@@ -105,7 +62,7 @@ TEST(Verdict, MisdirectedToAnotherPe) {
     });
   });
   EXPECT_EQ(finding.verdict, "misdirected");
-  EXPECT_THAT(finding.why, HasSubstr("went to slot 0 of PE 2"));
+  EXPECT_THAT(finding.why, HasSubstr("went to control allocation #0 slot 0 of PE 2"));
 }
 
 TEST(Verdict, WrongValueNamesWhoHasSignalledAndWhoHasNot) {
@@ -174,7 +131,9 @@ TEST(Verdict, NotScheduledBehindTheWaitingKernel) {
     });
   });
   EXPECT_EQ(finding.verdict, "not scheduled");
-  EXPECT_EQ(finding.why, "PE 0's next launch (kernel) is queued behind one that waits");
+  EXPECT_EQ(
+      finding.why,
+      "PE 0's launch 2 of kernel kernel comes after this one on its stream, and would bring it");
 }
 
 TEST(Verdict, NotScheduledWithoutAPlace) {
@@ -190,7 +149,7 @@ TEST(Verdict, NotScheduledWithoutAPlace) {
   };
   const Finding finding = hang(2, program, 2);
   EXPECT_EQ(finding.verdict, "not scheduled");
-  EXPECT_THAT(finding.why, HasSubstr("block 2 has no place <- "));
+  EXPECT_THAT(finding.why, HasSubstr("block 2 of launch 1 of kernel kernel has no place"));
   CheckOptions enough;
   enough.resident_blocks = 3;
   EXPECT_TRUE(run_check(enough, program).clean());
@@ -225,7 +184,8 @@ TEST(Verdict, CycleIsPrintedAsARing) {
     });
   });
   EXPECT_EQ(finding.verdict, "cycle");
-  EXPECT_THAT(finding.why, HasSubstr("PE 0 block 0 wait(slot 0 lane 2) <- PE 2 block 0 wait"));
+  EXPECT_THAT(finding.why,
+              HasSubstr("PE 0 block 0 wait(channel #0 steps slot 0 lane 2) <- PE 2 block 0 wait"));
   EXPECT_EQ(finding.places.size(), 3U);
   EXPECT_THAT(finding.why, testing::Not(HasSubstr("nobody has ever")));
 }
@@ -242,8 +202,8 @@ TEST(Verdict, CycleThatMayBeAMissingSignal) {
   });
   EXPECT_EQ(finding.verdict, "cycle");
   EXPECT_THAT(finding.why,
-              HasSubstr("; nobody has ever signalled slot 0 of PE 0, so its signal may "
-                        "be missing altogether"));
+              HasSubstr("; nobody has ever signalled control allocation #0 slot 0 of PE 0, so its "
+                        "signal may be missing altogether"));
 }
 
 TEST(Verdict, CycleThroughTheHosts) {
@@ -266,7 +226,8 @@ TEST(Verdict, NoProducer) {
     });
   });
   EXPECT_EQ(finding.verdict, "no producer");
-  EXPECT_THAT(finding.why, HasSubstr("no signal ever went to slot 2 of PE 1"));
+  EXPECT_THAT(finding.why,
+              HasSubstr("no signal ever went to control allocation #0 slot 2 of PE 1"));
 }
 
 // Who waits only for one that waits is told apart from the one that everything hangs on.
