@@ -193,7 +193,7 @@ void FiberQueue::require_copy(const Matrix<T>& dst, const Matrix<T>& src, const 
 
 template <class T>
 FiberQueue::Operands FiberQueue::operands_of(const Gemm<T>& gemm) const {
-  require_shapes(gemm);
+  require_shapes(gemm, pe());
   Operands all{Area::of(gemm.a, pe()), Area::of(gemm.b, pe()), Area{}, Area::of(gemm.d, pe()),
                Area::of(row_of(gemm.bias, 0, gemm.bias.count), pe())};
   all.c.pe = pe();
