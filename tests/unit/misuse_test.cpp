@@ -42,7 +42,7 @@ TEST(Misuse, AWorldIsForHosts) {
       [](FiberWorld& world) { (void)world.mark_us(); },
       [](FiberWorld& world) { (void)world.posts(1); },
       [](FiberWorld& world) { (void)world.channel({0}); },
-      [](FiberWorld& world) { world.write(Window<int>{}, nullptr, 1); },
+      [](FiberWorld& world) { world.write(Window<int>{}, static_cast<const int*>(nullptr), 1); },
       [](FiberWorld& world) { world.begin_capture(); }};
   for (const auto call : calls) {
     const CheckReport report = in_a_kernel(call);
