@@ -56,8 +56,7 @@ struct InsistsInAPiece {
 };
 
 void insists_on_the_world(FiberWorld& world, bool fixed) {
-  const Desk desk(world);
-  world.launch(launch_of("planted", 1), [&world, desk, fixed](auto& block) {
+  world.launch(launch_of("planted", 1), [&world, fixed](auto& block) {
     bool done = false;
     while (!done) {
       ignoring([&] {
