@@ -25,8 +25,8 @@ struct At {
 
 // d = a * transpose(b) + beta * c + bias, with a of m x k, b of n x k, c and d of m x n, and bias a
 // row of n that is added to every row (count 0: none). c is read only if beta is not 0; it may be
-// d, element for element. Accumulates in Accumulator<T> in no stated order (exact where all partial
-// sums are), rounds once. T is bf16, f16, float or double.
+// d, element for element; d has no element of the others. Accumulates in Accumulator<T> in no
+// stated order (exact where all partial sums are), rounds once. T is bf16, f16, float or double.
 template <class T>
 struct Gemm {
   Matrix<T> a, b;
@@ -107,10 +107,25 @@ struct QueueArchetype {
 };
 static_assert(Queue<QueueArchetype>);
 
-// Throws UsageError, saying which, unless the operands' shapes fit each other, no size is 0, rows
-// do not overlap, and each operand lies within its window. For backends.
+// Throws UsageError if d, which is written, has an element of x, which is read, unless the two are
+// the same and may be.
 template <class T>
-void require_shapes(const Gemm<T>& g) {
+void require_apart(const Matrix<T>& d, const Matrix<T>& x, const char* name, bool may_be_same) {
+  if (!overlap(d, x) || (may_be_same && same_place(d, x))) return;
+  const auto bytes = [](const Matrix<T>& y) {
+    return "[" + std::to_string(y.data.offset_bytes) + ", " +
+           std::to_string(y.data.offset_bytes + y.span() * sizeof(T)) + ")";
+  };
+  throw UsageError("gemm: overlap: d in bytes " + bytes(d) + " of its segment, and " + name +
+                   " in bytes " + bytes(x) + "; they must be apart" +
+                   (may_be_same ? ", or the same element for element" : ""));
+}
+
+// Throws UsageError, saying which, unless the operands' shapes fit each other, no size is 0, rows
+// do not overlap, each operand lies within its window, and d is none of the others but c. For
+// backends; `pe` is the PE that the queue is of.
+template <class T>
+void require_shapes(const Gemm<T>& g, int pe) {
   const auto fits = [](const Matrix<T>& x, std::size_t rows, std::size_t cols, const char* name) {
     if (x.rows == rows && x.cols == cols && x.ld >= cols && x.span() <= x.data.count) return;
     throw UsageError(std::string("gemm: ") + name + " is " + std::to_string(x.rows) + " x " +
@@ -130,6 +145,11 @@ void require_shapes(const Gemm<T>& g) {
     throw UsageError("gemm: a bias of " + std::to_string(g.bias.count) + " for " +
                      std::to_string(n) + " columns");
   }
+  require_apart(g.d, g.a, "a", false);
+  require_apart(g.d, g.b, "b", false);
+  const bool own_c = g.beta != 0 && (g.c.pe == -1 || g.c.pe == pe);
+  if (own_c) require_apart(g.d, g.c.matrix, "c", true);
+  if (g.bias.count != 0) require_apart(g.d, row_of(g.bias, 0, n), "the bias", false);
 }
 
 }  // namespace sym

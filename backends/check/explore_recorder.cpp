@@ -86,6 +86,11 @@ void Recorder::destination_written(Transfer& transfer, const fiber::Bytes& bytes
   RaceDetector::destination_written(transfer, bytes);
 }
 
+void Recorder::received(Agent& agent, const fiber::Bytes& bytes, const fiber::Word& word) {
+  touched.add(engine_->memory(), bytes, false);
+  RaceDetector::received(agent, bytes, word);
+}
+
 std::shared_ptr<const fiber::Note> Recorder::release(Agent& agent) {
   auto note = RaceDetector::release(agent);
   Events events;

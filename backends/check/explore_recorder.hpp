@@ -37,6 +37,7 @@ class Recorder : public RaceDetector {
   void access(fiber::Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) override;
   void source_read(fiber::Transfer& transfer, const fiber::Bytes& bytes) override;
   void destination_written(fiber::Transfer& transfer, const fiber::Bytes& bytes) override;
+  void received(fiber::Agent& agent, const fiber::Bytes& bytes, const fiber::Word& word) override;
   std::shared_ptr<const fiber::Note> release(fiber::Agent& agent) override;
   void acquire(fiber::Agent& agent, const std::shared_ptr<const fiber::Note>& note) override;
   void completed(fiber::Agent& agent) override;

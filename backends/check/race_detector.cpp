@@ -91,14 +91,27 @@ void RaceDetector::synced(fiber::Agent& agent) {
 void RaceDetector::parted(fiber::Agent& agent) { note_of(agent).parted = parts_lanes_; }
 
 void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) {
+  auto access = std::make_shared<Access>(describe(agent, bytes, write));
+  access->atomic = atomic;
+  record(agent, access);
+}
+
+// From its receipt on, a message is memory of its receiver.
+void RaceDetector::received(fiber::Agent& agent, const fiber::Bytes& bytes,
+                            const fiber::Word& word) {
+  auto access = std::make_shared<Access>(describe(agent, bytes, true));
+  access->message = &word;
+  record(agent, access);
+}
+
+void RaceDetector::record(fiber::Agent& agent, const std::shared_ptr<Access>& access) {
   ++accesses_;
   AgentNote& mine = note_of(agent);
   mine.move_on();
-  auto access = std::make_shared<Access>(describe(agent, bytes, write));
+  const fiber::Bytes& bytes = access->bytes;
   access->tick = mine.tick;
   access->lane_epoch = mine.lane_epoch;
-  access->atomic = atomic;
-  if (!write && bytes.space == fiber::Bytes::scratch_space) check_written(agent, *access);
+  if (!access->write && bytes.space == fiber::Bytes::scratch_space) check_written(agent, *access);
   touch_words(*access, toucher_of(agent));
   const auto ordered = [&](const Access& earlier) {
     if (earlier.agent == id_of(agent) && earlier.order == 0) {
@@ -162,6 +175,7 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   pair->write = access;
   pair->write.write = true;
   pair->write.bytes = transfer.dst;
+  if (transfer.packet) pair->write.message = transfer.follower->word;
   note->read = AccessRef(pair, &pair->read);
   note->write = AccessRef(pair, &pair->write);
   transfer.note = note;
@@ -241,7 +255,6 @@ void RaceDetector::source_read(fiber::Transfer& transfer, const fiber::Bytes& by
 }
 
 void RaceDetector::destination_written(fiber::Transfer& transfer, const fiber::Bytes& bytes) {
-  if (transfer.packet) return;  // the engine has checked that the buffer is free
   transfer_access(transfer, bytes, true);
 }
 

@@ -33,6 +33,7 @@ class RaceDetector : public fiber::Observer {
   void issued(fiber::Transfer& transfer) override;
   void source_read(fiber::Transfer& transfer, const fiber::Bytes& bytes) override;
   void destination_written(fiber::Transfer& transfer, const fiber::Bytes& bytes) override;
+  void received(fiber::Agent& agent, const fiber::Bytes& bytes, const fiber::Word& word) override;
   std::shared_ptr<const fiber::Note> release(fiber::Agent& agent) override;
   void acquire(fiber::Agent& agent, const std::shared_ptr<const fiber::Note>& note) override;
   void waited(fiber::Agent& agent, fiber::Word& word, std::uint64_t value, int shift,
@@ -57,6 +58,7 @@ class RaceDetector : public fiber::Observer {
   std::size_t most_bytes() const { return std::max(most_bytes_, bytes()); }
 
  private:
+  void record(fiber::Agent& agent, const std::shared_ptr<Access>& access);
   void issued_signal(fiber::Transfer& transfer, std::uint64_t fenced);
   void check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
                   const Counted& counted);

@@ -164,10 +164,18 @@ Why word_as_data(const Access& earlier, const Access& later) {
           "before the next ones; between them only signal, wait_until, test and fetch_add may"};
 }
 
+// A message of packets, and something that is neither its sender nor its receiver.
+Why message_as_data() {
+  return {"a message of packets proves itself to its receiver, and orders nothing for anybody else",
+          "let only put_packets and what receives its messages touch an inbox, each inbox with its "
+          "own flags"};
+}
+
 }  // namespace
 
 Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak) {
   if (earlier.of_word != later.of_word) return word_as_data(earlier, later);
+  if (earlier.message != nullptr || later.message != nullptr) return message_as_data();
   if (pieces_apart(earlier, later)) {
     return {"two pieces of one warps() touch the same memory and are unordered",
             "let each piece write only what no other touches"};

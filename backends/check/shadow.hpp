@@ -27,7 +27,10 @@ struct Access {
   bool write = false;
   bool atomic = false;
   bool of_word = false;  // a signal, wait or test
-  fiber::Bytes bytes;    // the whole range that the verb named
+  // A message of packets, or its receipt: the word that is its flag. The two ends prove themselves
+  // to each other, and to nobody else.
+  const fiber::Word* message = nullptr;
+  fiber::Bytes bytes;  // the whole range that the verb named
   fiber::Verb verb = fiber::Verb::host;
   Site site;
   int pe = 0;
@@ -46,6 +49,7 @@ inline bool pieces_apart(const Access& a, const Access& b) {
 
 // Of two that touch the same bytes.
 inline bool conflicting(const Access& a, const Access& b) {
+  if (a.message != nullptr && a.message == b.message) return false;
   if (a.atomic && b.atomic) return a.bytes.begin != b.bytes.begin || a.bytes.size != b.bytes.size;
   return a.write || b.write;
 }
@@ -114,7 +118,7 @@ void Shadow::record(const fiber::Bytes& bytes, const AccessRef& access, const Or
   while (at < bytes.end()) {
     fill_gap(ranges, cell, at, bytes.end());
     Cell& here = cell->second;
-    if (here.write != nullptr) conflict(*here.write);
+    if (here.write != nullptr && conflicting(*here.write, *access)) conflict(*here.write);
     for (const AccessRef& earlier : here.since) {
       if (conflicting(*earlier, *access)) conflict(*earlier);
     }

@@ -69,7 +69,7 @@ class CudaQueue {
 
   template <class T>
   Product product(const Gemm<T>& g) const {
-    require_shapes(g);
+    require_shapes(g, pe());
     const int c_pe = g.c.pe == -1 ? pe() : g.c.pe;
     Product p;
     p.type = number_type<T>;

@@ -2,10 +2,10 @@
 
 namespace sym::fiber {
 
-void FiberBlock::misaligned(std::size_t begin, std::size_t alignment) {
-  throw Failure("misaligned: byte " + std::to_string(begin) +
-                " of an allocation, where elements begin at multiples of " +
-                std::to_string(alignment));
+void FiberBlock::misaligned(std::size_t begin, std::size_t alignment) const {
+  engine_.refuse("misaligned: byte " + std::to_string(begin) +
+                 " of an allocation, where elements begin at multiples of " +
+                 std::to_string(alignment));
 }
 
 namespace {
@@ -27,27 +27,27 @@ void FiberBlock::beyond(const Elements& window, Range range, int pe) const {
                                      std::to_string(std::size_t{0} - window.count) +
                                      " elements behind its end"
                                : "of " + std::to_string(window.count) + " elements";
-  throw Failure("out of bounds: " + elements(range) + " of a window " + of + ", in " +
-                engine_.memory().name(at.space) +
-                (moved || at.begin == 0 ? "" : " from byte " + std::to_string(at.begin) + " on") +
-                ", on PE " + std::to_string(pe));
+  engine_.refuse("out of bounds: " + elements(range) + " of a window " + of + ", in " +
+                 engine_.memory().name(at.space) +
+                 (moved || at.begin == 0 ? "" : " from byte " + std::to_string(at.begin) + " on") +
+                 ", on PE " + std::to_string(pe));
 }
 
-void FiberBlock::beyond(const char* kind, Range range, std::size_t count, int pe) {
-  throw Failure("out of bounds: " + elements(range) + " of a " + kind + " array of " +
-                std::to_string(count) + " elements on PE " + std::to_string(pe));
+void FiberBlock::beyond(const char* kind, Range range, std::size_t count, int pe) const {
+  engine_.refuse("out of bounds: " + elements(range) + " of a " + kind + " array of " +
+                 std::to_string(count) + " elements on PE " + std::to_string(pe));
 }
 
 Bytes FiberBlock::scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const {
   const std::size_t all = agent_.scratch.size();
   if (offset > all || bytes > all - offset) {
-    throw Failure("out of bounds: bytes [" + std::to_string(offset) + ", " +
-                  std::to_string(offset + bytes) + ") of a launch with " + std::to_string(all) +
-                  " scratch bytes (LaunchConfig::scratch_bytes)");
+    engine_.refuse("out of bounds: bytes [" + std::to_string(offset) + ", " +
+                   std::to_string(offset + bytes) + ") of a launch with " + std::to_string(all) +
+                   " scratch bytes (LaunchConfig::scratch_bytes)");
   }
   if (offset % element != 0) {
-    throw Failure("scratch: offset " + std::to_string(offset) + " does not suit elements of " +
-                  std::to_string(element) + " bytes");
+    engine_.refuse("scratch: offset " + std::to_string(offset) + " does not suit elements of " +
+                   std::to_string(element) + " bytes");
   }
   const std::size_t begin = static_cast<std::size_t>(agent_.id) * Bytes::scratch_stride + offset;
   return Bytes{agent_.pe,
@@ -77,13 +77,13 @@ std::uint64_t* FiberBlock::own(Window<std::uint64_t> table, std::size_t index) c
 
 void FiberBlock::check_slot(const Signals& signals, std::size_t slot) const {
   if (slot < signals.slots) return;
-  throw Failure("out of bounds: signal slot " + std::to_string(slot) + " of a table of " +
-                std::to_string(signals.slots) + " slots");
+  engine_.refuse("out of bounds: signal slot " + std::to_string(slot) + " of a table of " +
+                 std::to_string(signals.slots) + " slots");
 }
 
 void FiberBlock::check_inbox(const Packets& packets, std::size_t slot) const {
   if (packets.capacity_bytes == 0) {
-    throw Failure(
+    engine_.refuse(
         "packets without an inbox: their channel was made without one "
         "(ChannelRequest::packet_bytes says how much a message may have)");
   }
@@ -92,7 +92,7 @@ void FiberBlock::check_inbox(const Packets& packets, std::size_t slot) const {
 
 void FiberBlock::check_lanes(const Signals& signals, bool rows) const {
   if (engine_.pes() == 1 || rows == (signals.lanes > 1)) return;
-  throw Failure(
+  engine_.refuse(
       rows ? "a wait for a team's signals on plain counters (lanes == 1); wait for a value, or "
              "use a table with a lane for each PE"
            : "a wait for a value on a table with a lane for each PE; wait for a team's "
@@ -257,15 +257,15 @@ void FiberBlock::send_packet(const Packets& packets, std::size_t slot, const Byt
                              Range range, int pe) {
   check_inbox(packets, slot);
   if (from.size > packets.capacity_bytes) {
-    throw Failure("a packet message of " + std::to_string(from.size) + " bytes in an inbox for " +
-                  std::to_string(packets.capacity_bytes) + " (ChannelRequest::packet_bytes)");
+    engine_.refuse("a packet message of " + std::to_string(from.size) + " bytes in an inbox for " +
+                   std::to_string(packets.capacity_bytes) + " (ChannelRequest::packet_bytes)");
   }
   const std::size_t word = packets.lanes.word(slot, pe);
   const std::uint64_t epoch = ++*own(packets.lanes.sent, word);
   // The buffer was last used two messages ago. That the peer has read it is known from its last
   // one.
   if (!has_come(*own(packets.lanes.seen, word) + 1, epoch, 0)) {
-    throw Failure(
+    engine_.refuse(
         "packets: message " + std::to_string(epoch) + " to PE " + std::to_string(pe) +
         " may overwrite one that it has not read; receive its message before sending again");
   }
@@ -321,9 +321,15 @@ bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const
   if (other_range(wants, packets.lanes.tag, wanted)) return false;
   for (int rank = 0; rank < team.size(); ++rank) {
     const int pe = team.pe(rank);
-    const std::uint64_t epoch =
-        pe == agent_.pe ? 0 : *own(packets.lanes.seen, packets.lanes.word(slot, pe));
-    take(pe, wanted.range.empty() ? nullptr : message(packets, slot, pe, epoch, agent_.pe).data);
+    if (pe == agent_.pe || wanted.range.empty()) {
+      take(pe, nullptr);
+      continue;
+    }
+    const std::uint64_t epoch = *own(packets.lanes.seen, packets.lanes.word(slot, pe));
+    const Bytes from =
+        message(packets, slot, pe, epoch, agent_.pe).part(0, wanted.range.count * wanted.element);
+    engine_.received(from, word_id(packets.lanes, slot, pe, agent_.pe));
+    take(pe, from.data);
   }
   return true;
 }
@@ -350,10 +356,11 @@ void FiberBlock::sync(Site site) {
 void FiberBlock::enter(const Channel& channel, Site site) {
   before(Verb::enter, site, 0, -1);
   if (agent_.block >= channel.blocks) {
-    throw Failure("a launch of " + std::to_string(agent_.blocks) + " blocks on a channel for " +
-                  std::to_string(channel.blocks));
+    engine_.refuse("a launch of " + std::to_string(agent_.blocks) + " blocks on a channel for " +
+                   std::to_string(channel.blocks));
   }
-  std::uint64_t* busy = own(channel.busy, static_cast<std::size_t>(agent_.block));
+  const Range mine{static_cast<std::size_t>(agent_.block), 1};
+  std::uint64_t* busy = own(channel.busy, mine.first);
   if (*busy != 0) {
     agent_.failed = true;
     engine_.stop({"busy", "CHANNEL BUSY another launch uses the channel's rows\n  at     " +
@@ -361,12 +368,16 @@ void FiberBlock::enter(const Channel& channel, Site site) {
     return;
   }
   *busy = 1;
+  engine_.claim(resolve(channel.busy, mine, agent_.pe));
 }
 
 void FiberBlock::leave(const Channel& channel, Site site) {
   before(Verb::leave, site, 0, -1);
   engine_.synced();
-  if (!agent_.failed) *own(channel.busy, static_cast<std::size_t>(agent_.block)) = 0;
+  if (agent_.failed) return;
+  const Range mine{static_cast<std::size_t>(agent_.block), 1};
+  *own(channel.busy, mine.first) = 0;
+  engine_.give_back(resolve(channel.busy, mine, agent_.pe));
 }
 
 }  // namespace sym::fiber

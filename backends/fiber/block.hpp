@@ -155,12 +155,14 @@ class FiberBlock {
   bool reduce_packets(D dst, S own, Range range, const Packets& packets, std::size_t slot,
                       const Team& team, Op op, Site site = Site::here()) {
     using T = typename D::value_type;
-    const Bytes to = resolve(dst, range, agent_.pe);
     engine_.step({Verb::reduce_packets_wait, site, 0, 1, -1, &team});
+    const Bytes to = resolve(dst, range, agent_.pe);
     std::vector<const T*> sources;
     if (!received(own, range, packets, slot, team, sources)) return false;
     engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
-    engine_.access(resolve(own, range, agent_.pe), false);
+    const Bytes mine = resolve(own, range, agent_.pe);
+    engine_.refuse_overlap(mine, to);
+    engine_.access(mine, false);
     engine_.access(to, true);
     engine_.synced();
     if (to.data != nullptr && sources[0] != nullptr) {
@@ -179,6 +181,7 @@ class FiberBlock {
     constexpr std::uint32_t element = sizeof(typename D::value_type);
     static_assert(std::is_same_v<typename S::value_type, typename D::value_type>);
     engine_.step({Verb::receive_packets, site, 0, 1, -1, &team});
+    refuse_overlaps(dst, resolve(own, range, agent_.pe), range, team);
     std::vector<const std::byte*> messages;
     if (!receive_packets(packets, slot, team, {range, element},
                          [&](int, std::byte* message) { messages.push_back(message); })) {
@@ -237,8 +240,8 @@ class FiberBlock {
   Bytes resolve(Window<T> window, Range range, int pe) const {
     if (window.count > most_elements || !lies_in(range, window.count))
       beyond({window.segment, window.offset_bytes, window.count, sizeof(T)}, range, pe);
-    Bytes bytes = engine_.memory().resolve(
-        window.segment, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T), pe);
+    Bytes bytes = engine_.resolve(window.segment, window.offset_bytes + range.first * sizeof(T),
+                                  range.count * sizeof(T), pe);
     if (bytes.begin % alignof(T) != 0) misaligned(bytes.begin, alignof(T));
     bytes.element = sizeof(T);
     return bytes;
@@ -246,7 +249,7 @@ class FiberBlock {
   template <class T>
   Bytes resolve(Local<T> local, Range range, int pe) const {
     if (!lies_in(range, local.count)) beyond("local", range, local.count, pe);
-    if (range.count > 0 && local.data == nullptr) throw Failure("a Local of no memory (null)");
+    if (range.count > 0 && local.data == nullptr) engine_.refuse("a Local of no memory (null)");
     auto* data =
         reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(local.data + range.first));
     return Bytes{pe,
@@ -273,12 +276,12 @@ class FiberBlock {
     Segment segment;
     std::size_t offset_bytes, count, size_bytes;
   };
-  // Throw Failure. A window may be a part of its allocation, whose own bounds memory knows.
+  // Refused: a window may be a part of its allocation, whose own bounds memory knows.
   [[noreturn]] void beyond(const Elements& window, Range range, int pe) const;
-  [[noreturn]] static void beyond(const char* kind, Range range, std::size_t count, int pe);
-  // Throws Failure: GPUs load and store elements where they are aligned.
-  [[noreturn]] static void misaligned(std::size_t begin, std::size_t alignment);
-  // Throws Failure unless the bytes lie in the launch's scratch and the offset suits the element.
+  [[noreturn]] void beyond(const char* kind, Range range, std::size_t count, int pe) const;
+  // Refused: GPUs load and store elements where they are aligned.
+  [[noreturn]] void misaligned(std::size_t begin, std::size_t alignment) const;
+  // Refused unless the bytes lie in the launch's scratch and the offset suits the element.
   Bytes scratch_part(std::size_t offset, std::size_t bytes, std::uint32_t element) const;
 
   // What transform does, as a step of `verb`.
@@ -293,6 +296,7 @@ class FiberBlock {
     [[maybe_unused]] const auto source = [&](auto operand) {
       Bytes from = resolve(operand, range, agent_.pe);
       from.element = sizeof(T);  // lanes are cut by the type of the destination
+      engine_.refuse_overlap(from, to);
       engine_.access(from, false);
       stored = stored && from.data != nullptr;
       return reinterpret_cast<const typename decltype(operand)::value_type*>(from.data);
@@ -309,6 +313,8 @@ class FiberBlock {
   template <sym::Memory S>
   typename S::value_type read_element(S src, std::size_t index);
   // Both forms of tally, after their step: count(counts, keys) does it.
+  template <class T>
+  void write_places(const Bytes& to, const T* keys, std::size_t n, std::size_t bins);
   template <Operand K, class F>
   void tally_keys(Scratch<std::uint32_t> counts, K keys, Range range, F count);
   // The operands of a weighted_sum that are there, in order, noted in the agent's fetches. A term
@@ -356,13 +362,16 @@ class FiberBlock {
   // What reduce does after its step.
   template <Operand D, class T, class Op>
   void reduce_row(D dst, Window<T> src, Range range, const Team& team, Op op);
-  // The members' parts of a window, read.
+  // The members' parts of a window, read, for a verb that writes `to`.
   template <class T>
-  std::vector<const T*> gathered(Window<T> src, Range range, const Team& team);
-  // Reads this PE's operands of a verb whose lanes are cut by elements of `element` bytes, then
-  // calls compute(pointers...) unless one of them has no storage.
+  std::vector<const T*> gathered(Window<T> src, Range range, const Team& team, const Bytes& to);
+  // Reads this PE's operands of a verb that writes `to` and whose lanes are cut by its elements,
+  // then calls compute(pointers...) unless one of them has no storage.
   template <class C, sym::Memory... S>
-  void with_operands(Range range, std::uint32_t element, C compute, S... operands);
+  void with_operands(Range range, const Bytes& to, C compute, S... operands);
+  // Of receive_packets: each message and this PE's own part have a place of their own.
+  template <class D>
+  void refuse_overlaps(PerMember<D> dst, const Bytes& own, Range range, const Team& team);
   bool mismatched(const std::vector<Engine::Want>& wants, std::uint16_t tag);
   bool other_range(const std::vector<Engine::Want>& wants, std::uint16_t tag, Wanted wanted);
   void report_mismatch(const std::vector<Engine::Want>& wants, const Engine::Want& other,

@@ -53,8 +53,8 @@ typename S::value_type FiberBlock::read_element(S src, std::size_t index) {
   using T = typename S::value_type;
   if (agent_.failed) return T{};
   if (index >= src.count) {  // it may come from data; resolve would let it reach the neighbour
-    throw Failure("out of bounds: read of element " + std::to_string(index) + " of " +
-                  std::to_string(src.count));
+    engine_.refuse("out of bounds: read of element " + std::to_string(index) + " of " +
+                   std::to_string(src.count));
   }
   Bytes from = resolve(src, Range{index, 1}, agent_.pe);
   from.element = 0;
@@ -76,6 +76,7 @@ void FiberBlock::tally_keys(Scratch<std::uint32_t> counts, K keys, Range range, 
   if (agent_.failed) return;
   const Bytes from = resolve(keys, range, agent_.pe);
   const Bytes to = resolve(counts, counts.all(), agent_.pe);
+  engine_.refuse_overlap(from, to, Engine::Same::refused);
   engine_.access(from, false);
   engine_.access(to, false);  // it counts on from what is there
   engine_.access(to, true);
@@ -83,6 +84,22 @@ void FiberBlock::tally_keys(Scratch<std::uint32_t> counts, K keys, Range range, 
   count(reinterpret_cast<std::uint32_t*>(to.data),
         reinterpret_cast<const typename K::value_type*>(from.data));
   engine_.synced();
+}
+
+// The places of the keys that count, in runs: the others stay as they are.
+template <class T>
+void FiberBlock::write_places(const Bytes& to, const T* keys, std::size_t n, std::size_t bins) {
+  if (keys == nullptr) return engine_.access(to, true);
+  const auto counts = [&](std::size_t i) {
+    return keys[i] >= 0 && static_cast<std::size_t>(keys[i]) < bins;
+  };
+  for (std::size_t first = 0; first < n; ++first) {
+    if (!counts(first)) continue;
+    std::size_t end = first + 1;
+    while (end < n && counts(end)) ++end;
+    engine_.access(to.part(first * to.element, (end - first) * to.element), true);
+    first = end;
+  }
 }
 
 template <Operand K>
@@ -100,7 +117,9 @@ void FiberBlock::tally(Scratch<std::uint32_t> counts, K keys, Range range, P pla
   engine_.step({Verb::tally, site, range.count * sizeof(typename K::value_type), 2, -1, nullptr});
   tally_keys(counts, keys, range, [&](std::uint32_t* found, const auto* all) {
     const Bytes to = resolve(places, range, agent_.pe);
-    engine_.access(to, true);
+    engine_.refuse_overlap(resolve(counts, counts.all(), agent_.pe), to, Engine::Same::refused);
+    engine_.refuse_overlap(resolve(keys, range, agent_.pe), to);
+    write_places(to, all, range.count, counts.count);
     auto* place = reinterpret_cast<typename P::value_type*>(to.data);
     if (all == nullptr) return;
     if (place == nullptr) {
@@ -120,6 +139,7 @@ typename D::value_type FiberBlock::scan(D dst, S src, Range range, F f, Site sit
   if (agent_.failed) return T{};
   const Bytes from = resolve(src, range, agent_.pe);
   const Bytes to = resolve(dst, range, agent_.pe);
+  engine_.refuse_overlap(from, to);
   engine_.access(from, false);
   engine_.access(to, true);
   engine_.synced();
@@ -137,10 +157,10 @@ FiberBlock::Terms<T> FiberBlock::terms(Window<T> src, Range range, int n, F term
     agent_.step = step;
     if (one.pe < 0) continue;
     if (one.first > src.count || range.end() > src.count - one.first) {  // terms come from data
-      throw Failure("out of bounds: term " + std::to_string(j) + " of weighted_sum is elements " +
-                    std::to_string(one.first + range.first) + " to " +
-                    std::to_string(one.first + range.end()) + " of a window of " +
-                    std::to_string(src.count));
+      engine_.refuse("out of bounds: term " + std::to_string(j) + " of weighted_sum is elements " +
+                     std::to_string(one.first + range.first) + " to " +
+                     std::to_string(one.first + range.end()) + " of a window of " +
+                     std::to_string(src.count));
     }
     const Bytes from = resolve(src.at(one.first), range, one.pe);
     all.from.push_back(from);
@@ -162,6 +182,7 @@ void FiberBlock::add_up(const Bytes& to, const Terms<T>& terms) {
   bool stored = to.data != nullptr;
   std::vector<const T*> sources;
   for (const Bytes& from : terms.from) {
+    engine_.refuse_overlap(from, to);
     engine_.access(from, false);
     stored = stored && from.data != nullptr;
     sources.push_back(reinterpret_cast<const T*>(from.data));
@@ -202,6 +223,7 @@ void FiberBlock::reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range ra
   for (int rank = 0; rank < team.size(); ++rank) {
     const Bytes from = team.pe(rank) == agent_.pe ? resolve(own, range, agent_.pe)
                                                   : resolve(slots.of(rank), range, agent_.pe);
+    engine_.refuse_overlap(from, to);
     engine_.access(from, false);
     stored = stored && from.data != nullptr;
     sources.push_back(reinterpret_cast<const T*>(from.data));

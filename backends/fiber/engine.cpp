@@ -115,6 +115,7 @@ void Engine::run(const std::function<void(int pe)>& program) {
     policy_->ready(*this, host);
   }
   events();
+  if (!stopped_ && !error_ && !stuck()) report_open_claims();
   if (!tried_) check_memory();
   report_not_kept();
   if (error_) std::rethrow_exception(error_);
@@ -143,11 +144,14 @@ void Engine::events() {
     if (!policy_->next(*this)) break;
     check_budget();
   }
-  const bool stuck = std::any_of(agents_.begin(), agents_.end(), [](const auto& agent) {
-    return agent->state != Agent::State::idle;
-  });
-  if (stuck && !stopped_) report_deadlock();
+  if (!stopped_ && stuck()) report_deadlock();
   guard_.reset();
+}
+
+// Whether somebody has not come to an end.
+bool Engine::stuck() const {
+  return std::any_of(agents_.begin(), agents_.end(),
+                     [](const auto& agent) { return agent->state != Agent::State::idle; });
 }
 
 void Engine::report_deadlock() {
@@ -195,14 +199,15 @@ void Engine::used_up(bool steps) {
   if (left > most) not_reached_ += "\n  ... and " + std::to_string(left - most) + " more";
 }
 
-// The body of a fibre: nothing may leave it. A Failure of a block is a finding with its place, and
-// so is whatever else a kernel throws; what a host program throws belongs to the caller of run().
+// The body of a fibre: nothing may leave it. A Failure of a block is a finding with its place, made
+// here unless a verb has made it, and so is whatever else a kernel throws; what a host program
+// throws belongs to the caller of run().
 void Engine::run_body(Agent& agent, const std::function<void()>& body) {
   try {
     body();
   } catch (const Failure& failure) {
     if (agent.block >= 0) {
-      stop({"error", std::string("ERROR ") + failure.what() + "\n  at     " + describe(agent)});
+      if (!stopped_) stop(error_finding(agent, failure.what()));
     } else {
       error_ = std::current_exception();
       stopped_ = true;
@@ -243,11 +248,16 @@ void Engine::resume(Agent& agent) {
 }
 
 void Engine::pass(const Step& step) {
+  stay_if_stopped();
   current_->step = step;
   current_->step.site.file = in_tree(step.site.file);
   if (guard_ != nullptr) guard_->mark();
   const bool again = goes_on(step.verb) || (current_->queue >= 0 && step.verb == Verb::quiet);
   if (options_.count_sites && !again) count_site(statistics_, current_->step);
+}
+
+void Engine::stay_if_stopped() {
+  while (stopped_) current_->fiber->suspend();
 }
 
 void Engine::step(const Step& step) {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -180,6 +181,12 @@ class Engine {
     bool consume = false;  // the word has one waiter, which has now taken what came
     Word* word = nullptr;  // found by wait()
   };
+  // The message of the word has come and lies in these bytes: they are the receiver's.
+  void received(const Bytes& bytes, const WordId& id);
+  // A block claims rows of a channel, by the word that is this PE's own, and gives them back.
+  // Whoever gives back what is not claimed, or keeps it to the end of the run, is told.
+  void claim(const Bytes& word);
+  void give_back(const Bytes& word);
   // Blocks until every wanted word is reached, then acquires what was counted.
   void wait(std::vector<Want>& wants);
   std::uint64_t test(const WordId& id);
@@ -220,6 +227,16 @@ class Engine {
   void deliver_piece(Transfer& transfer, std::size_t first, std::size_t bytes);
   // Overwrites the destination, whose content is undefined until delivery.
   void poison(Transfer& transfer);
+
+  // Of a verb that the current agent may not do so. Of a kernel's it is a finding at once, and the
+  // run ends: the kernel may catch what is thrown. Always throws Failure.
+  [[noreturn]] void refuse(const std::string& what);
+  // Memory::resolve, refused like that.
+  Bytes resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe);
+  // Refuses two ranges of one verb that overlap, unless they are the same and may be.
+  enum class Same { may_be, refused };
+  void refuse_overlap(const Bytes& src, const Bytes& dst, Same same = Same::may_be);
+  [[noreturn]] void refuse_overlapping(const Bytes& src, const Bytes& dst, Same same);
 
   void report(Finding finding);
   // Reports, and ends the run: nothing that follows would mean anything. It is kept, however many
@@ -273,8 +290,8 @@ class Engine {
   };
   Agent& make_agent(int pe, int stream, int block);
   Transfer& issue(Transfer transfer, int ordered_to);
-  // Throws Failure for ranges that overlap and are not the same.
-  void refuse_overlap(const Bytes& src, const Bytes& dst) const;
+  // Once the run has ended, nobody goes on: a kernel may catch what it is told.
+  void stay_if_stopped();
   bool transfers_under_way() const { return spare_transfers_.size() < transfers_.size(); }
   void start_next_launch(int pe, int stream);
   Agent& agent_of(Stream& stream, const Work& work, int pe, int block);
@@ -305,6 +322,7 @@ class Engine {
   bool over_time() const;
   void check_budget();
   void used_up(bool steps);
+  bool stuck() const;
   void report_deadlock();
   void check_livelock(const Agent& agent);
   void report_livelock();
@@ -316,6 +334,7 @@ class Engine {
   void release_launch(int pe, int stream, Trial& trial);
   void keep(Finding finding, bool always);
   void report_not_kept();
+  Finding error_finding(const Agent& agent, const std::string& what) const;
   void report_exception(const Agent& agent, const std::string& what);
   void report_fault(const Agent& agent, int signal);
   // The program has called exit or quick_exit while a run of this thread goes on: says so on
@@ -323,6 +342,7 @@ class Engine {
   // otherwise.
   static void exited();
   Finding exit_finding() const;
+  void report_open_claims();
   void check_memory(int pe);  // what lies around its allocations
   void check_memory();        // ... of all PEs, up to the first finding
 
@@ -371,6 +391,7 @@ class Engine {
   struct Polling;
   std::shared_ptr<Polling> polling_;
   std::unique_ptr<FaultGuard> guard_;
+  std::map<std::tuple<int, int, std::size_t>, Finding> claims_;  // what to say if they stay
   std::vector<Finding> findings_;
   std::size_t not_kept_ = 0;  // findings beyond the most that are kept
   std::exception_ptr error_;

@@ -22,7 +22,7 @@ Transfer& Engine::issue(Transfer transfer, int ordered_to) {
   Agent& agent = *current_;
   constexpr std::size_t most = std::size_t{1} << 18;  // nothing ends them: a loop, most likely
   if (agent.outstanding.size() >= most) {
-    throw Failure("more than 2^18 transfers of this block are under way, and it calls no quiet");
+    refuse("more than 2^18 transfers of this block are under way, and it calls no quiet");
   }
   transfer.id = next_transfer_++;
   transfer.issuer = &agent;
@@ -60,24 +60,6 @@ static void touch(const Bytes& bytes) {
   if (bytes.space != Bytes::local_space || bytes.data == nullptr || bytes.size == 0) return;
   (void)*static_cast<const volatile std::byte*>(bytes.data);
   (void)*static_cast<const volatile std::byte*>(bytes.data + bytes.size - 1);
-}
-
-// The order within one transfer is nobody's: what is read there after it has been written?
-void Engine::refuse_overlap(const Bytes& src, const Bytes& dst) const {
-  const bool one_space = src.pe == dst.pe && src.space == dst.space;
-  if (!one_space || src.begin == dst.begin || src.end() <= dst.begin || dst.end() <= src.begin) {
-    return;
-  }
-  const bool local = src.space == Bytes::local_space;  // begins are addresses
-  const std::size_t base = local ? std::min(src.begin, dst.begin) : 0;
-  const auto text = [base](const Bytes& bytes) {
-    return "[" + std::to_string(bytes.begin - base) + ", " + std::to_string(bytes.end() - base) +
-           ")";
-  };
-  throw Failure("overlap: a " + std::string(to_string(current_->step.verb)) + " of bytes " +
-                text(src) + " to bytes " + text(dst) + " of " + memory_.name(src.space) +
-                " of PE " + std::to_string(src.pe) +
-                "; source and destination of one verb must be the same range, or apart");
 }
 
 void Engine::put(const Bytes& src, const Bytes& dst, Transfer::Kind kind) {
@@ -155,6 +137,10 @@ void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::u
   if (observer_ != nullptr) observer_->issued(data);
   policy_->issued(*this, data);
   policy_->issued(*this, arrival);
+}
+
+void Engine::received(const Bytes& bytes, const WordId& id) {
+  if (observer_ != nullptr && bytes.size != 0) observer_->received(*current_, bytes, word(id));
 }
 
 const Engine::Message* Engine::message(const WordId& id, std::uint64_t value) const {

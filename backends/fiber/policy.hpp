@@ -52,6 +52,8 @@ class Observer {
   virtual void issued(Transfer&) {}
   virtual void source_read(Transfer&, const Bytes&) {}
   virtual void destination_written(Transfer&, const Bytes&) {}
+  // A message of packets whose flag is that word lies in the bytes, and the agent has seen it.
+  virtual void received(Agent&, const Bytes&, const Word&) {}
   // What the agent has done and seen so far, for somebody who will acquire it.
   virtual std::shared_ptr<const Note> release(Agent&) { return nullptr; }
   virtual void acquire(Agent&, const std::shared_ptr<const Note>&) {}

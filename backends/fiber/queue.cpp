@@ -14,6 +14,9 @@ constexpr int most_queues = 1 << 20;  // streams from here on are those of graph
 void Streams::push(Work work) { push(Operation{std::move(work), -1, false}); }
 
 void Streams::push(Operation operation) {
+  if (&engine_.current() != &host_) {
+    engine_.refuse("a queue is called from inside a kernel; host programs alone call a Queue");
+  }
   const int queue = operation.work.stream;
   if (queue < 0 || queue >= most_queues) {
     throw UsageError("queue " + std::to_string(queue) + "; 0 to " +
@@ -118,9 +121,10 @@ void Streams::after(int queue, Mark mark, Site site) {
   if (marked.queue != queue) push(mark_operation(queue, mark.index, false, site));
 }
 
-void Streams::begin_capture() {
+void Streams::begin_capture(Site site) {
   if (capturing_) throw UsageError("begin_capture: a capture is under way; end it first");
   capturing_ = true;
+  captured_at_ = site;
   graphs_.emplace_back();
 }
 
@@ -134,6 +138,24 @@ GraphId Streams::end_capture() {
   forked_.clear();
   capturing_ = false;
   return GraphId{static_cast<int>(graphs_.size()) - 1};
+}
+
+void Streams::report_open_capture() {
+  if (!capturing_) return;
+  Place place = engine_.place_of(host_, "begin");
+  place.site = captured_at_;
+  place.site.file = in_tree(captured_at_.file);
+  const std::string why = "launches and queue operations since then are recorded, and never run";
+  const std::string fix = "call end_capture, and replay what it returns";
+  engine_.report({"unbalanced",
+                  "UNBALANCED a capture was begun and not ended by the end of the program\n" +
+                      std::string("  at     PE ") + std::to_string(pe()) +
+                      " host  begin_capture at " + place.site.file + ":" +
+                      std::to_string(place.site.line) + "\n  why    " + why + "\n  fix    " + fix,
+                  "",
+                  why,
+                  fix,
+                  {place}});
 }
 
 void Streams::replay(GraphId graph) {
@@ -164,7 +186,7 @@ void Streams::require(const Area& area, const char* what) const {
 }
 
 Bytes Streams::resolve(const Area& area) const {
-  Bytes bytes = engine_.memory().resolve(area.segment, area.offset_bytes, area.span_bytes, area.pe);
+  Bytes bytes = engine_.resolve(area.segment, area.offset_bytes, area.span_bytes, area.pe);
   bytes.element = area.element;
   return bytes;
 }

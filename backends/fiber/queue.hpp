@@ -56,15 +56,17 @@ class Streams {
   bool capturing() const { return capturing_; }
 
   // Runs it behind what its stream has, or records it. Throws UsageError unless its stream is the
-  // number of a queue.
+  // number of a queue; refused in a kernel.
   void push(Work work);
   void launch(const LaunchConfig& config, int stream, std::function<void(Agent&)> body);
   Mark record(int queue, Site site);
   void after(int queue, Mark mark, Site site);
 
-  void begin_capture();
+  void begin_capture(Site site);
   GraphId end_capture();
   void replay(GraphId graph);
+  // At the end of the PE's program: what has been captured since begin_capture never runs.
+  void report_open_capture();
 
   // Throws UsageError, beginning with `what`, if the memory is not there.
   void require(const Area& area, const char* what) const;
@@ -96,6 +98,7 @@ class Streams {
   std::vector<Marked> marks_;
   std::vector<std::vector<Operation>> graphs_;
   bool capturing_ = false;
+  Site captured_at_;         // begin_capture
   std::vector<int> forked_;  // queues other than 0 that the capture has reached
   std::map<std::pair<int, int>, int> graph_streams_;
 };
@@ -193,7 +196,7 @@ void FiberQueue::require_copy(const Matrix<T>& dst, const Matrix<T>& src, const 
 
 template <class T>
 FiberQueue::Operands FiberQueue::operands_of(const Gemm<T>& gemm) const {
-  require_shapes(gemm);
+  require_shapes(gemm, pe());
   Operands all{Area::of(gemm.a, pe()), Area::of(gemm.b, pe()), Area{}, Area::of(gemm.d, pe()),
                Area::of(row_of(gemm.bias, 0, gemm.bias.count), pe())};
   all.c.pe = pe();

@@ -48,6 +48,7 @@ void FiberWorld::free_bytes(Segment segment, std::size_t offset) {
 }
 
 Channel FiberWorld::channel(const ChannelRequest& request) {
+  require_host("channel");
   if (request.blocks < 1) throw UsageError("channel: blocks must be at least 1");
   const auto slots = static_cast<std::size_t>(request.blocks);
   const std::size_t words = slots * static_cast<std::size_t>(n_pes());
@@ -110,8 +111,8 @@ void FiberWorld::synchronize() {
 
 void FiberWorld::require_host(const char* call) const {
   if (&engine().current() == &host_) return;
-  throw Failure(std::string("World::") + call +
-                " is called from inside a kernel; host programs alone call a World");
+  engine().refuse(std::string("World::") + call +
+                  " is called from inside a kernel; host programs alone call a World");
 }
 
 bool FiberWorld::dropped(const char* call) const {
@@ -120,6 +121,7 @@ bool FiberWorld::dropped(const char* call) const {
 }
 
 Posts FiberWorld::posts(std::size_t slots) {
+  require_host("posts");
   const auto lanes = static_cast<std::size_t>(n_pes());
   const std::size_t words = bytes_of(slots, lanes);
   const std::string name = "posts #" + std::to_string(posts_++);
@@ -131,7 +133,6 @@ Posts FiberWorld::posts(std::size_t slots) {
 }
 
 void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
-  require_host("read or write");
   engine().synchronize(host_, 0);
   engine().host_access(host_, bytes.size);
   engine().synced();
@@ -151,6 +152,11 @@ void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
   }
 }
 
+void FiberWorld::finish() {
+  engine().synchronize(host_, -1);
+  streams_.report_open_capture();
+}
+
 // The engine ends a run at its first wait that cannot be satisfied, so there is nothing to recover
 // from but what the program finds in its own results.
 void FiberWorld::recover() {
@@ -163,7 +169,7 @@ void run_worlds(Engine& engine, int fibres, const std::function<void(FiberWorld&
   engine.run([&](int pe) {
     FiberWorld world(shared, pe);
     program(world);
-    engine.synchronize(engine.current(), -1);
+    world.finish();
   });
 }
 

@@ -54,6 +54,7 @@ class FiberWorld {
   }
   template <class T>
   Local<T> local(std::size_t count) {
+    require_host("local");
     return Local<T>{reinterpret_cast<T*>(engine().memory().local(pe_, bytes_of(count, sizeof(T)))),
                     count};
   }
@@ -86,9 +87,9 @@ class FiberWorld {
   void synchronize();
   void barrier();
 
-  void begin_capture() {
+  void begin_capture(Site site = Site::here()) {
     require_host("begin_capture");
-    streams_.begin_capture();
+    streams_.begin_capture(site);
   }
   GraphId end_capture() {
     require_host("end_capture");
@@ -101,9 +102,12 @@ class FiberWorld {
   void recover();
 
   double mark_us() {
+    require_host("mark_us");
     engine().synchronize(host_, 0);
     return engine().policy().now_us();
   }
+  // The PE's program has ended: what of it will never run is a finding.
+  void finish();
   bool moves_data() const { return engine().memory().payload_storage(); }
 
  private:
@@ -119,17 +123,19 @@ class FiberWorld {
                              const Own& own = {"", 0, false});
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
-  // Throws Failure if a kernel calls: on a GPU there is no World inside a kernel.
+  // Refused if a kernel calls: on a GPU there is no World inside a kernel.
   void require_host(const char* call) const;
   // Whether a mutation leaves out this call of the host program.
   bool dropped(const char* call) const;
 
   template <class T>
   Bytes resolve(Window<T> window, std::size_t n) const {
-    return engine().memory().resolve(window.segment, window.offset_bytes, n * sizeof(T), pe_);
+    require_host("read or write");
+    return engine().resolve(window.segment, window.offset_bytes, n * sizeof(T), pe_);
   }
   template <class T>
   Bytes resolve(Local<T> local, std::size_t n) const {
+    require_host("read or write");
     if (n > local.count) throw UsageError("a copy is longer than its local array");
     if (n > 0 && local.data == nullptr) throw UsageError("a copy of a null Local");
     auto* data = reinterpret_cast<std::byte*>(local.data);

@@ -23,7 +23,7 @@ bool Finding::ends_run() const {
   // A post that the race detector doubts is told with a reason, and the run goes on.
   if (kind == "post") return why.empty();
   static const std::set<std::string> harmless{"race", "missing-sync", "uninitialised-read",
-                                              "wrong-data"};
+                                              "unbalanced", "wrong-data"};
   return !harmless.contains(kind);
 }
 

@@ -25,6 +25,7 @@ const std::map<std::string, std::string>& kinds() {
       {"replay", "A replay took another way than the run that it repeats"},
       {"stack-overflow", "A kernel needs more stack than a block has"},
       {"take", "Two wait for one flag"},
+      {"unbalanced", "A capture or a claim of a channel has no end, or no beginning"},
       {"uninitialised-read", "Memory is read that nobody has written"},
       {"wrong-data", "A result is not what it must be"}};
   return all;

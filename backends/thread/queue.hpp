@@ -124,7 +124,7 @@ void ThreadQueue::copy(const char* name, At<T> dst, At<T> src) {
 // The operands' addresses, after all checks.
 template <class T>
 host::Product<T> ThreadQueue::product(const Gemm<T>& g) const {
-  require_shapes(g);
+  require_shapes(g, pe());
   host::require_gemm();
   const int here = state_.pe;
   const auto at = [&](const Matrix<T>& m, int pe) {

@@ -224,6 +224,30 @@ void expect_refused(W& world, Errors& errors, const char* what, F call) {
   }
 }
 
+// What a product writes is apart from what it reads; only c may be d itself.
+template <class W>
+void products_apart(W& world, Errors& errors) {
+  const auto a = world.template allocate<float>(8);
+  const auto b = world.template allocate<float>(8);
+  auto& queue = world.queue(0);
+  const auto square = [](Window<float> data) { return Matrix<float>{data, 2, 2, 2}; };
+  const auto product = [&](Window<float> d, Window<float> c, double beta) {
+    return Gemm<float>{square(a), square(a.at(4)), {square(c), world.pe()}, square(d), beta, {}};
+  };
+  const auto refused = [&](const char* what, auto call) {
+    expect_refused(world, errors, what, call);
+  };
+  refused("d is a", [&] { queue.gemm(product(a, b, 0)); });
+  refused("d is b", [&] { queue.gemm(product(a.at(4), b, 0)); });
+  refused("d has a part of a", [&] { queue.gemm(product(a.at(2), b, 0)); });
+  refused("d has a part of c", [&] { queue.gemm(product(b, b.at(1), 1)); });
+  refused("d is the bias", [&] {
+    Gemm<float> biased = product(b, b, 0);
+    biased.bias = Window<float>{b.segment, b.offset_bytes + 4, 2};
+    queue.gemm(biased);
+  });
+}
+
 template <class W>
 void queue_refuses(W& world, Errors& errors) {
   const int pes = world.n_pes();
@@ -293,7 +317,8 @@ std::vector<Case<W>> queue_cases() {
                               {"queue_ping_pong", {1, 2, 3}, queue_ping_pong<W>},
                               {"queue_marks", {1, 3}, queue_marks<W>},
                               {"queue_capture", {1, 2, 3}, queue_capture<W>},
-                              {"queue_refuses", {1, 3}, queue_refuses<W>}};
+                              {"queue_refuses", {1, 3}, queue_refuses<W>},
+                              {"products_apart", {1, 3}, products_apart<W>}};
   for (const Case<W>& one : gemm_cases<W>()) all.push_back(one);
   return all;
 }

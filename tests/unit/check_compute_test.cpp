@@ -69,6 +69,21 @@ TEST(TallyVerb, ReadsKeysAndWritesPlaces) {
   EXPECT_EQ(found(program([](const Desk& d) { return d.numbers.at(8); })).kinds, "");
 }
 
+// A key that is left out has no place: whoever writes there is not in the way.
+TEST(TallyVerb, LeavesPlacesAlone) {
+  const auto program = [](std::size_t at) {
+    return [at](F& b, const Desk& d) {
+      b.transform(d.counts, d.counts.all(), Zero{});
+      b.transform(d.keys, Range{3, 2}, [] { return std::int32_t{-1}; });
+      b.transform(d.keys, Range{7, 1}, [] { return static_cast<std::int32_t>(n); });
+      if (b.pe() == 0) b.put_value(d.numbers, at, std::uint32_t{1}, 1);
+      if (b.pe() == 1) b.tally(d.counts, d.keys, Range{0, 8}, d.numbers);
+    };
+  };
+  for (const std::size_t at : {0U, 2U, 5U, 6U}) EXPECT_EQ(found(program(at)).kinds, "race") << at;
+  for (const std::size_t at : {3U, 4U, 7U}) EXPECT_EQ(found(program(at)).text, "") << at;
+}
+
 TEST(ScanVerb, ReadsAndWrites) {
   const auto program = [](std::size_t at) {
     return [at](F& b, const Desk& d) {

@@ -38,6 +38,11 @@ TEST(Misuse, AWorldIsForHosts) {
       [](FiberWorld& world) { world.barrier(); },
       [](FiberWorld& world) { world.launch({.name = "inner"}, [](FiberBlock&) {}); },
       [](FiberWorld& world) { (void)world.channel({1}); },
+      [](FiberWorld& world) { (void)world.local<int>(1); },
+      [](FiberWorld& world) { (void)world.mark_us(); },
+      [](FiberWorld& world) { (void)world.posts(1); },
+      [](FiberWorld& world) { (void)world.channel({0}); },
+      [](FiberWorld& world) { world.write(Window<int>{}, static_cast<const int*>(nullptr), 1); },
       [](FiberWorld& world) { world.begin_capture(); }};
   for (const auto call : calls) {
     const CheckReport report = in_a_kernel(call);
@@ -45,6 +50,18 @@ TEST(Misuse, AWorldIsForHosts) {
     EXPECT_THAT(report.findings[0].text, HasSubstr("is called from inside a kernel"));
     EXPECT_THAT(report.findings[0].text, HasSubstr("(calls)  sync at"));
   }
+}
+
+TEST(Misuse, AQueueIsForHosts) {
+  const CheckReport report = run([](FiberWorld& world) {
+    auto& queue = world.queue(1);
+    world.launch({.name = "calls"}, [&queue](FiberBlock& block) {
+      block.sync();
+      (void)queue.record();
+    });
+    world.synchronize();
+  });
+  EXPECT_THAT(report.text(), HasSubstr("a queue is called from inside a kernel"));
 }
 
 TEST(Misuse, WaitsForTheOtherKindOfWord) {

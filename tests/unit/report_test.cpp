@@ -47,7 +47,8 @@ TEST(Findings, WhichOnesEndTheirRun) {
                            "abort", "exception", "failure", "post"}) {
     EXPECT_TRUE(ends(kind)) << kind;
   }
-  for (const char* kind : {"race", "missing-sync", "uninitialised-read", "wrong-data"})
+  for (const char* kind :
+       {"race", "missing-sync", "uninitialised-read", "unbalanced", "wrong-data"})
     EXPECT_FALSE(ends(kind)) << kind;
   EXPECT_FALSE(ends("post", "the post before it may still be there"));  // the run goes on
 }

@@ -167,9 +167,10 @@ TEST_P(SimQueue, AGemmIsItsModelUnlessItsPeersOperandTakesLonger) {
 TEST_P(SimQueue, MarksTakeNoTime) {
   const Took got = took(GetParam(), 2, [](FiberWorld& world) -> std::function<void()> {
     const auto a = world.allocate<bf16>(4096);
+    const auto d = world.allocate<bf16>(4096);
     return [=, &world] {
       const Matrix<bf16> x{a, 64, 64, 64};
-      const Gemm<bf16> gemm{x, x, {}, x, 0, {}};
+      const Gemm<bf16> gemm{x, x, {}, {d, 64, 64, 64}, 0, {}};
       world.queue(1).gemm(gemm);
       world.queue(0).after(world.queue(1).record());
       world.queue(0).gemm(gemm);

@@ -220,10 +220,11 @@ TEST(Queues, BadArgumentsAreRefusedAtOnce) {
                  UsageError);
     EXPECT_THROW(queue.post(posts, 2, 1), UsageError);
     EXPECT_THROW(queue.take(posts, 0, -1), UsageError);
-    EXPECT_THROW(queue.gemm(Gemm<float>{square, wide, {}, square, 0, {}}), UsageError);
-    EXPECT_THROW(queue.gemm(Gemm<float>{square, square, {square, 2}, square, 1, {}}), UsageError);
+    const Matrix<float> d{world.allocate<float>(16), 4, 4, 4};
+    EXPECT_THROW(queue.gemm(Gemm<float>{square, wide, {}, d, 0, {}}), UsageError);
+    EXPECT_THROW(queue.gemm(Gemm<float>{square, square, {square, 2}, d, 1, {}}), UsageError);
     world.begin_capture();
-    EXPECT_THROW(queue.prepare(Gemm<float>{square, square, {}, square, 0, {}}), UsageError);
+    EXPECT_THROW(queue.prepare(Gemm<float>{square, square, {}, d, 0, {}}), UsageError);
     (void)world.end_capture();
     queue.put(square, square, 1);
     world.synchronize();

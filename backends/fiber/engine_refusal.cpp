@@ -1,0 +1,90 @@
+// What the engine says of a verb that may not do what it is asked for, and of what a program leaves
+// open.
+#include <algorithm>
+#include <utility>
+
+#include "backends/fiber/engine.hpp"
+#include "core/error.hpp"
+
+namespace sym::fiber {
+
+Finding Engine::error_finding(const Agent& agent, const std::string& what) const {
+  return {"error", "ERROR " + what + "\n  at     " + describe(agent)};
+}
+
+void Engine::refuse(const std::string& what) {
+  if (current_->block >= 0) {
+    stay_if_stopped();
+    stop(error_finding(*current_, what));
+  }
+  throw Failure(what);
+}
+
+Bytes Engine::resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe) {
+  try {
+    return memory_.resolve(segment, offset, bytes, pe);
+  } catch (const Failure& failure) {
+    refuse(failure.what());
+  }
+}
+
+// The order within one verb is nobody's: what is read there after it has been written?
+void Engine::refuse_overlap(const Bytes& src, const Bytes& dst, Same same) {
+  if (src.pe != dst.pe || src.space != dst.space) return;
+  if (src.size == 0 || src.end() <= dst.begin) return;
+  if (dst.size == 0 || dst.end() <= src.begin) return;
+  const bool are_same = src.begin == dst.begin && src.size == dst.size;
+  if (!are_same || same == Same::refused) refuse_overlapping(src, dst, same);
+}
+
+void Engine::refuse_overlapping(const Bytes& src, const Bytes& dst, Same same) {
+  std::size_t base = 0;
+  if (dst.space == Bytes::local_space) base = std::min(src.begin, dst.begin);  // addresses
+  if (dst.space == Bytes::scratch_space) base = dst.begin - dst.begin % Bytes::scratch_stride;
+  const auto text = [base](const Bytes& bytes) {
+    return "[" + std::to_string(bytes.begin - base) + ", " + std::to_string(bytes.end() - base) +
+           ")";
+  };
+  refuse("overlap: a " + std::string(to_string(current_->step.verb)) + " of bytes " + text(src) +
+         " to bytes " + text(dst) + " of " + memory_.name(dst.space) + " of PE " +
+         std::to_string(dst.pe) +
+         (same == Same::may_be
+              ? "; source and destination of one verb must be the same range, or apart"
+              : "; these two ranges must be apart"));
+}
+
+// --- what is left open ---------------------------------------------------------------------------
+
+void Engine::claim(const Bytes& word) {
+  const std::string why = "the channel has no rows for the next operation";
+  const std::string fix = "leave the channel on every path of the kernel that has entered it";
+  claims_[{word.pe, word.space, word.begin}] = {
+      "unbalanced",
+      "UNBALANCED a channel was entered and not left by the end of the run\n  at     " +
+          describe(*current_) + "\n  why    " + why + "\n  fix    " + fix,
+      "",
+      why,
+      fix,
+      {place_of(*current_, "enter")}};
+}
+
+void Engine::give_back(const Bytes& word) {
+  if (claims_.erase({word.pe, word.space, word.begin}) > 0 || options_.mutation != nullptr) return;
+  const std::string why = "it may give away rows that another launch claims";
+  const std::string fix = "enter the channel before, on every path of the kernel";
+  report({"unbalanced",
+          "UNBALANCED a channel is left that was not entered\n  at     " + describe(*current_) +
+              "\n  why    " + why + "\n  fix    " + fix,
+          "",
+          why,
+          fix,
+          {place_of(*current_, "leave")}});
+}
+
+// Of a mutant the question is whether anything else needs the call that is left out.
+void Engine::report_open_claims() {
+  if (options_.mutation != nullptr) return;
+  for (auto& [word, finding] : claims_) report(std::move(finding));
+}
+
+}  // namespace sym::fiber
