@@ -65,7 +65,10 @@ const char* to_string(Verb verb) {
                                           "post",
                                           "take",
                                           "record",
-                                          "after"};
+                                          "after",
+                                          "multicast_put",
+                                          "multicast_reduce",
+                                          "multicast_all_reduce"};
   return names[static_cast<int>(verb)];
 }
 

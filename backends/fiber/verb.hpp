@@ -13,7 +13,8 @@ enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_unt
                   sync, reduce, transform, sum, max, fetch_add, enter, leave,
                   put_packets, receive_packets, reduce_packets, store_packets,
                   read, tally, scan, weighted_sum, warps, require, reduce_slots,
-                  copy, gemm, post, take, record, after };
+                  copy, gemm, post, take, record, after,
+                  multicast_put, multicast_reduce, multicast_all_reduce };
 // clang-format on
 const char* to_string(Verb verb);
 
