@@ -1,7 +1,8 @@
 // Lower bounds and nccl-tests' factors of the collectives, as plain functions of a Machine.
 //
-// A bound holds for every algorithm without reduction inside the network (NVLink multicast off). It
-// is the maximum of three terms; none of them assumes a particular algorithm:
+// A bound holds for every algorithm without reduction inside the network, unless `multicast` says
+// that the switches of a node reduce and copy: then all_reduce moves but B into and out of a port.
+// It is the maximum of three terms; none of them assumes a particular algorithm:
 // - latency: one kernel start, and one flag on its way (between nodes: one request through a NIC);
 // - port: bytes that must enter or leave one PE, over all that enters or leaves it (the cut around
 // one
@@ -130,11 +131,14 @@ inline Bound share_bound(const Machine& machine, int pes, double bytes) {
 
 }  // namespace detail
 
-// 2(P-1)/P B through the busiest port, 2(n-1)/n B through the NICs of the busiest of n nodes.
-inline Bound all_reduce_bound(const Machine& machine, int pes, double bytes) {
+// 2(P-1)/P B through the busiest port, 2(n-1)/n B through the NICs of the busiest of n nodes. With
+// multicast B through each port: a PE learns of every element, and others of every one of its own.
+inline Bound all_reduce_bound(const Machine& machine, int pes, double bytes,
+                              bool multicast = false) {
   const detail::Spread spread = detail::spread_of(machine, pes);
   const double node_bytes = bytes * bus_factor("all_reduce", spread.nodes);
-  return detail::bound_of(machine, pes, bytes * bus_factor("all_reduce", pes), node_bytes, true);
+  const double pe_bytes = multicast ? bytes : bytes * bus_factor("all_reduce", pes);
+  return detail::bound_of(machine, pes, pe_bytes, node_bytes, true);
 }
 
 // (P-1)/P B into each PE, (P-g)/P B into a node of g PEs.
@@ -163,8 +167,8 @@ inline Bound broadcast_bound(const Machine& machine, int pes, double bytes) {
 // The functions above by the name of the algorithm. Throws std::invalid_argument for any other
 // name.
 inline Bound collective_bound(const std::string& algorithm, const Machine& machine, int pes,
-                              double bytes) {
-  if (algorithm == "all_reduce") return all_reduce_bound(machine, pes, bytes);
+                              double bytes, bool multicast = false) {
+  if (algorithm == "all_reduce") return all_reduce_bound(machine, pes, bytes, multicast);
   if (algorithm == "all_gather") return all_gather_bound(machine, pes, bytes);
   if (algorithm == "reduce_scatter") return reduce_scatter_bound(machine, pes, bytes);
   if (algorithm == "broadcast") return broadcast_bound(machine, pes, bytes);

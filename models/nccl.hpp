@@ -46,8 +46,8 @@ std::vector<NcclChoice> nccl_choices(const Machine& machine, const NcclCall& cal
 // `only` is empty, or ALGORITHM or ALGORITHM/PROTOCOL (NCCL_ALGO and NCCL_PROTO).
 NcclChoice nccl_choice(const Machine& machine, const NcclCall& call, const std::string& only = "");
 
-// Our variant of the form that NCCL's has. Without multicast, and where our levels are not trees,
-// it is the nearest: two_shot for nvls, hierarchical for nvls_tree and tree.
+// Our variant of the form that NCCL's has. Where our levels are not trees it is the nearest:
+// two_shot or hierarchical for tree.
 std::string nccl_variant(const NcclChoice& choice, const std::string& collective, int nodes);
 
 // `machine` with NCCL's latencies and rates for that choice in place of its own: what a variant of

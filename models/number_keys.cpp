@@ -66,6 +66,8 @@ const std::vector<NumberKey>& number_table() {
       {"nic_post_us", "us", with_nics, false, "posting one request to a NIC from a GPU"},
       {"nic_window", "peers", with_nics, true, "peers with an outstanding transfer at one time"},
       {"node_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class node, each way"},
+      {"nvls_efficiency", "x", optional, false,
+       "share of a port's rate that NVLink multicast gets; not given: there is none"},
       {"packet_pass_bytes", "bytes", optional, true,
        "payload of a message that the lanes of a block send or receive at one time"},
       {"packet_pass_us", "us", optional, false,

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "models/bounds.hpp"
+#include "models/multicast.hpp"
 #include "models/packets.hpp"
 
 namespace sym::models {
@@ -96,6 +97,28 @@ class Times {
   }
   void one_shot(bool reduces) { packets(share(), reduces); }
 
+  // Through multicast, for each element that this PE stores or loads for all: so often through a
+  // port, of whose rate nvls_efficiency remains. A port of all_reduce carries each of P shares once
+  // and this PE's a second time.
+  void all_reduce_nvls() {
+    start(1);
+    barriers(2);
+    add("first load, last store", number("load_remote_us") + number("release_us"));
+    multicast(job_.pes + 1, std::min(read_lanes_gbps(), blocks_ * number("sm_write_gbps")));
+  }
+  void all_gather_nvls() {
+    start(1);
+    barriers(2);
+    add("first load, last store", number("load_local_us") + number("release_us"));
+    multicast(job_.pes, blocks_ * number("sm_write_gbps"));
+  }
+  void reduce_scatter_nvls() {
+    start(1);
+    barriers(2);
+    add("first load", number("load_remote_us"));
+    multicast(job_.pes, read_lanes_gbps());
+  }
+
   // The root's port carries P-1 messages, or one and then everybody's carries one more.
   void broadcast_direct() {
     puts(2, others_ * job_.bytes, 2 * job_.bytes, number("port_oneway_gbps"));
@@ -126,8 +149,15 @@ class Times {
   }
   // Of what is reduced as it is read.
   double read_gbps() const {
-    return std::min(machine_.number_or("port_read_gbps", number("port_gbps")),
-                    blocks_ * machine_.number_or("sm_reduce_gbps", number("sm_read_gbps")));
+    return std::min(machine_.number_or("port_read_gbps", number("port_gbps")), read_lanes_gbps());
+  }
+  double read_lanes_gbps() const {
+    return blocks_ * machine_.number_or("sm_reduce_gbps", number("sm_read_gbps"));
+  }
+  void multicast(int times, double lanes_gbps) {
+    const double gbps =
+        std::min(lanes_gbps, number("port_gbps") * number("nvls_efficiency") / times);
+    add(gb("multicast", gbps), us(share(), gbps));
   }
   // For bytes read and written in this GPU's own memory.
   double local_us(double bytes) const {
@@ -226,12 +256,14 @@ const std::map<std::pair<std::string, std::string>, Form>& forms() {
   static const std::map<std::pair<std::string, std::string>, Form> all = {
       {{"all_gather", "direct"}, [](Times& t, int) { t.all_gather_direct(); }},
       {{"all_gather", "ring"}, [](Times& t, int) { t.all_gather_ring(); }},
+      {{"all_gather", "nvls"}, [](Times& t, int) { t.all_gather_nvls(); }},
       {{"all_gather", "copy_engine"}, [](Times& t, int) { t.copy_engine(); }},
       {{"all_gather", "one_shot"}, [](Times& t, int) { t.one_shot(false); }},
       {{"all_to_all", "direct"}, [](Times& t, int) { t.all_gather_direct(); }},
       {{"all_to_all", "copy_engine"}, [](Times& t, int) { t.copy_engine(); }},
       {{"all_to_all", "one_shot"}, [](Times& t, int) { t.one_shot(false); }},
       {{"reduce_scatter", "direct"}, [](Times& t, int) { t.reduce_scatter_direct(); }},
+      {{"reduce_scatter", "nvls"}, [](Times& t, int) { t.reduce_scatter_nvls(); }},
       {{"reduce_scatter", "push"}, [](Times& t, int pieces) { t.push(pieces); }},
       {{"reduce_scatter", "ring"}, [](Times& t, int) { t.reduce_scatter_ring(); }},
       {{"reduce_scatter", "staged"}, [](Times& t, int pieces) { t.reduce_scatter_staged(pieces); }},
@@ -239,6 +271,7 @@ const std::map<std::pair<std::string, std::string>, Form>& forms() {
       {{"all_reduce", "one_shot"}, [](Times& t, int) { t.all_reduce_one_shot(); }},
       {{"all_reduce", "one_shot_read"}, [](Times& t, int) { t.all_reduce_one_shot_read(); }},
       {{"all_reduce", "two_shot"}, [](Times& t, int) { t.all_reduce_two_shot(); }},
+      {{"all_reduce", "nvls"}, [](Times& t, int) { t.all_reduce_nvls(); }},
       {{"all_reduce", "ring"}, [](Times& t, int) { t.all_reduce_ring(); }},
       {{"all_reduce", "staged"}, [](Times& t, int pieces) { t.all_reduce_staged(pieces); }},
       {{"broadcast", "direct"}, [](Times& t, int) { t.broadcast_direct(); }},
@@ -251,6 +284,7 @@ const std::map<std::pair<std::string, std::string>, Form>& forms() {
 bool has_estimate(const Machine& machine, const std::string& algorithm,
                   const std::string& variant) {
   if (variant == "nccl") return machine.numbers.contains("nccl_" + algorithm + "_us");
+  if (is_multicast(variant) && !has_multicast(machine)) return false;
   return forms().contains({algorithm, variant});
 }
 

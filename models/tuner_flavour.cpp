@@ -1,6 +1,7 @@
 // nccl_flavour: see nccl.hpp.
 #include <algorithm>
 
+#include "models/multicast.hpp"
 #include "models/nccl.hpp"
 #include "models/tuner_table.hpp"
 
@@ -27,10 +28,22 @@ class Flavour {
 // Rates that never bound: NCCL's are the ports' and the NICs'.
 constexpr double unbounded_gbps = 1e6;
 
+// What the busiest port or rail of our variant carries for each byte that NCCL counts.
+double port_bytes(const NcclChoice& choice, const NcclCall& call, int pes) {
+  const bool all_reduce = call.collective == "all_reduce";
+  if (choice.algorithm == "nvls") return all_reduce ? (pes + 1.0) / pes : 1;
+  return (all_reduce ? 2.0 : 1.0) * (pes - 1) / pes;
+}
+double rail_bytes(const NcclChoice& choice, int nodes) {
+  if (choice.algorithm != "nvls_tree") return 2.0 * (nodes - 1) / nodes;
+  return nodes == 2 ? 1 : 2;  // two trees: half up and half down of one edge each; or of two
+}
+
 }  // namespace
 
 std::string nccl_variant(const NcclChoice& choice, const std::string& collective, int nodes) {
   if (choice.algorithm == "ring") return "ring";
+  if (is_multicast(choice.algorithm)) return choice.algorithm;
   if (collective != "all_reduce") return "direct";
   return nodes == 1 ? "two_shot" : "hierarchical";
 }
@@ -45,13 +58,12 @@ Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const Ncc
   // Our ring has a barrier at each end, whose release is a hop; NCCL has none.
   const double base_us = std::max(0.0, choice.base_us - 2 * choice.hop_us);
   flavour.set("launch_us", (ring ? base_us : choice.latency_us) + choice.fill_us);
+  flavour.set("nvls_efficiency", 1);                    // it is in NCCL's rates
   flavour.set("release_us", ring ? choice.hop_us : 0);  // of a payload: its flag follows at once
   flavour.set("nic_latency_us", ring ? choice.net_hop_us : 0);
   for (const char* key : {"sm_local_gbps", "sm_read_gbps", "sm_write_gbps", "hbm_gbps"})
     flavour.set(key, unbounded_gbps);
-  // What a port carries of a ring, and of our two_shot, for each byte of the result.
-  const double steps = call.collective == "all_reduce" ? 2 : 1;
-  const double port = choice.algbw_gbps * steps * (system.pes - 1) / system.pes;
+  const double port = choice.algbw_gbps * port_bytes(choice, call, system.pes);
   // NCCL's levels work at a time, those of our hierarchical one after the other: the one that
   // bounds NCCL has its rate, and the other costs nothing.
   const bool levels = !ring && call.collective == "all_reduce" && system.nodes > 1;
@@ -61,7 +73,7 @@ Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const Ncc
   // Our ring leaves a node through one NIC, NCCL's channels through all: that one stands for them.
   const double nics = levels ? 1 : system.nics;
   const double rail =
-      levels ? choice.algbw_gbps * 2 * (system.nodes - 1) / system.nodes / system.nics : port;
+      levels ? choice.algbw_gbps * rail_bytes(choice, system.nodes) / system.nics : port;
   const double line = machine.number("nic_gbps") * nics;
   flavour.set("nic_gbps", ring || levels ? std::min(line, rail) : machine.number("nic_gbps"));
   flavour.set("pcie_gbps", unbounded_gbps);

@@ -34,6 +34,7 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   copy_engine_turn_s = machine.number_or("copy_engine_turn_us", 0) * 1e-6 * slow;
   copy_engine_room = std::min(1.0, rate("port_gbps") / rate("copy_engine_gbps"));
   copy_engine = rate("copy_engine_gbps") / slow;
+  multicast_room = 1 / machine.number_or("nvls_efficiency", 1);
   early_s = std::min(machine.number_or("early_us", 0) * 1e-6 * slow, launch_s + ramp_s);
   packet_pass_bytes = machine.number_or("packet_pass_bytes", 0);
   packet_pass_s = machine.number_or("packet_pass_us", 0) * 1e-6 * slow;

@@ -17,6 +17,7 @@ struct Costs {
   // Ports are given in bytes of SM copies. The copy engine gets more through them: one of its bytes
   // takes the room of so many.
   double copy_engine_room;
+  double multicast_room;  // likewise: a port carries so many bytes for each of multicast
   // A message of packets takes a pass of its block's lanes for each so many bytes.
   double packet_pass_bytes = 0, packet_pass_s = 0;
   static constexpr double packet_wire = models::packet_wire;

@@ -26,10 +26,11 @@ double latency_s(const models::Graph& graph, const models::Path& path) {
 // Resources: hops of the graph (2 * links of them), then ports out, ports in, NICs out, NICs in.
 NodeWays::NodeWays(const models::Machine& machine, int gpus, bool with_nics) : gpus_(gpus) {
   const models::Graph graph = models::node_graph(machine);
-  ways_.resize(static_cast<std::size_t>(gpus_) * static_cast<std::size_t>(gpus_ + 2));
+  ways_.resize(static_cast<std::size_t>(gpus_) * static_cast<std::size_t>(gpus_ + 4));
   add_resources(machine, graph, with_nics);
   join_gpus(machine, graph);
   if (with_nics) join_nics(machine, graph);
+  if (machine.numbers.contains("nvls_efficiency")) join_switch(graph);
   keep_what_binds();
 }
 
@@ -105,6 +106,27 @@ void NodeWays::join_nics(const models::Machine& machine, const models::Graph& gr
   }
 }
 
+// Only if every GPU reaches the same switches by itself.
+void NodeWays::join_switch(const models::Graph& graph) {
+  const std::vector<int> gpus = graph.all(models::VertexKind::gpu);
+  const std::vector<int> switches = graph.all(models::VertexKind::nvswitch);
+  if (switches.size() != 1) return;
+  const int out = 2 * static_cast<int>(graph.links.size());
+  const int in = out + gpus_;
+  for (int gpu = 0; gpu < gpus_; ++gpu) {
+    const auto path = models::path_between(graph, gpus[static_cast<std::size_t>(gpu)], switches[0]);
+    if (!path) return;
+    std::vector<int> there = {out + gpu};
+    std::vector<int> back;
+    there.insert(there.end(), path->begin(), path->end());
+    for (auto hop = path->rbegin(); hop != path->rend(); ++hop) back.push_back(*hop ^ 1);
+    back.push_back(in + gpu);
+    add_way(gpus_ * (gpus_ + 2) + gpu, there, latency_s(graph, *path));
+    add_way(gpus_ * (gpus_ + 3) + gpu, back, latency_s(graph, *path));
+  }
+  has_multicast_ = true;
+}
+
 // Link r can be left out if another link s carries at least its traffic at no higher rate: s is
 // full before r is. Of two that do so to each other the first stays.
 void NodeWays::keep_what_binds() {
@@ -147,6 +169,14 @@ const NodeWays::Way& NodeWays::to_nic(int gpu) const {
 
 const NodeWays::Way& NodeWays::from_nic(int gpu) const {
   return ways_[static_cast<std::size_t>(gpus_ * gpus_ + gpus_ + gpu)];
+}
+
+const NodeWays::Way& NodeWays::to_switch(int gpu) const {
+  return ways_[static_cast<std::size_t>(gpus_ * (gpus_ + 2) + gpu)];
+}
+
+const NodeWays::Way& NodeWays::from_switch(int gpu) const {
+  return ways_[static_cast<std::size_t>(gpus_ * (gpus_ + 3) + gpu)];
 }
 
 }  // namespace sym::sim

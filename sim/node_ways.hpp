@@ -27,6 +27,10 @@ class NodeWays {
   const Way& between(int from_gpu, int to_gpu) const;
   const Way& to_nic(int gpu) const;  // the GPU's nearest
   const Way& from_nic(int gpu) const;
+  // Multicast: from the GPU to the switches, and from there to it. Only where the machine has it.
+  const Way& to_switch(int gpu) const;
+  const Way& from_switch(int gpu) const;
+  bool has_multicast() const { return has_multicast_; }
 
  private:
   struct Resource {
@@ -39,10 +43,12 @@ class NodeWays {
   int way_of(int from, int to) const { return from * gpus_ + to; }
   void join_gpus(const models::Machine& machine, const models::Graph& graph);
   void join_nics(const models::Machine& machine, const models::Graph& graph);
+  void join_switch(const models::Graph& graph);
   void add_way(int way, const std::vector<int>& resources, double latency_s);
   void keep_what_binds();
 
   int gpus_;
+  bool has_multicast_ = false;
   std::vector<Resource> resources_;
   std::vector<Way> ways_;
   std::vector<double> rates_;

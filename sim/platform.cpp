@@ -126,6 +126,35 @@ Route Platform::route(int from_pe, int to_pe) const {
   return route;
 }
 
+Route Platform::multicast(int pe, const std::vector<int>& members, bool loads) const {
+  if (!node_.has_multicast()) {
+    throw UsageError("machine " + machine_.name +
+                     " has no NVLink multicast (nvls_efficiency); a variant without nvls in its "
+                     "name is accepted");
+  }
+  const Place at = place(pe);
+  Route route;
+  append(route, at.node, loads ? node_.from_switch(at.gpu) : node_.to_switch(at.gpu));
+  double farthest_s = 0;
+  for (const int member : members) {
+    const Place other = place(member);
+    if (other.node != at.node) {
+      throw UsageError("multicast reaches the GPUs of one node: PE " + std::to_string(pe) +
+                       " and PE " + std::to_string(member) + " are on different nodes of " +
+                       machine_.name + "; nvls_tree is for several");
+    }
+    const NodeWays::Way& way = loads ? node_.to_switch(other.gpu) : node_.from_switch(other.gpu);
+    const double latency_s = route.latency_s;
+    append(route, at.node, way);
+    farthest_s = std::max(farthest_s, way.latency_s);
+    route.latency_s = latency_s;
+    const auto slow = slow_ways_.find(loads ? std::pair{member, pe} : std::pair{pe, member});
+    if (slow != slow_ways_.end()) route.links.push_back(slow->second);
+  }
+  route.latency_s += farthest_s;
+  return route;
+}
+
 Route Platform::undisturbed_route(int from_pe, int to_pe) const {
   const Place from = place(from_pe);
   const Place to = place(to_pe);

@@ -35,6 +35,10 @@ class Platform {
   const char* link_kind(int link) const;
   // Between distinct PEs. Throws UsageError if the machine does not join them.
   Route route(int from, int to) const;
+  // Of multicast: what a store of `pe` to all members crosses, its port and those of the members,
+  // each once; or (`loads`) what a load crosses that the switch combines for it, the other way
+  // round. Throws UsageError unless all are in one node of a machine that has multicast.
+  Route multicast(int pe, const std::vector<int>& members, bool loads) const;
   // Does traffic between them pass NICs? (All that route().nic says, without the links.)
   bool by_nic(int from, int to) const { return place(from).node != place(to).node; }
   // route().latency_s, likewise.

@@ -22,7 +22,11 @@
 //   receive_packets  the same, with what each message brought written
 //   reduce      load_remote_us, flows from all peers at once (at most sm_reduce a block and, in
 //               all, port_read), beside the local reads and writes (sm_local)
-//   weighted_sum     the same, one flow for each PE that terms lie on
+//   multicast   a load that the switch reduces: load_remote_us, then one flow through the ports of
+//               all members and this PE's, each of whose bytes takes 1 / nvls_efficiency; at most
+//               sm_reduce a block. A store to all: load_local_us, a flow likewise, at most sm_write
+//               a block, and release_us. Both in one verb: both flows at a time
+//   weighted_sum     the same as reduce, one flow for each PE that terms lie on
 //   warps       sync_us at each end. What its pieces put to one PE is one flow, and through a NIC
 //               nic_post_us for each put; what they fetch of one PE is one flow. Flows of one warps
 //               have parts of the block's rate that follow their bytes
@@ -125,6 +129,7 @@ class TimePolicy : public fiber::Policy {
     double bytes = 0;
     double share = 1;  // of its block's rate
     std::vector<fiber::Transfer*> others;
+    std::vector<int> members;  // of a store to all: the PEs that its flow reaches
   };
   struct InFlight {
     fiber::Transfer* transfer;  // or, for what an agent fetches:
@@ -168,6 +173,9 @@ class TimePolicy : public fiber::Policy {
   static Fetches fetches_of(const fiber::Agent& agent);
   void fetch(fiber::Agent& agent);
   void start_fetches(fiber::Agent& agent);
+  void fetch_multicast(fiber::Agent& agent);
+  void start_multicast_fetch(fiber::Agent& agent);
+  void start_store_to_all(fiber::Transfer& first);
   void issue_signal(fiber::Agent& agent, fiber::Transfer& transfer);
   void collect(int pes, fiber::Transfer& transfer);
   void close_groups(fiber::Agent& agent);

@@ -11,12 +11,26 @@ using fiber::Engine;
 using fiber::Transfer;
 using fiber::Verb;
 
+namespace {
+bool is_multicast(Verb verb) {
+  return verb == Verb::multicast_put || verb == Verb::multicast_reduce ||
+         verb == Verb::multicast_all_reduce;
+}
+std::vector<int> pes_of(const Team& team) {
+  std::vector<int> pes;
+  for (int rank = 0; rank < team.size(); ++rank) pes.push_back(team.pe(rank));
+  return pes;
+}
+}  // namespace
+
 // --- what an agent reads from peers before it goes on --------------------------------------------
 
 bool TimePolicy::fetches(const Agent& agent) {
   switch (agent.step.verb) {
     case Verb::reduce:
     case Verb::weighted_sum:
+    case Verb::multicast_reduce:
+    case Verb::multicast_all_reduce:
       return agent.step.bytes > 0;
     case Verb::warps:
       return agent.in_warps && !agent.fetches.empty();
@@ -40,6 +54,7 @@ TimePolicy::Fetches TimePolicy::fetches_of(const Agent& agent) {
 
 // Reads all peers at once, beside its own operands and result.
 void TimePolicy::fetch(Agent& agent) {
+  if (is_multicast(agent.step.verb)) return fetch_multicast(agent);
   AgentState& mine = state(agent);
   auto local_bytes = static_cast<double>(agent.step.bytes);  // of the result
   if (agent.step.verb == Verb::reduce)
@@ -67,6 +82,7 @@ void TimePolicy::fetch(Agent& agent) {
 }
 
 void TimePolicy::start_fetches(Agent& agent) {
+  if (is_multicast(agent.step.verb)) return start_multicast_fetch(agent);
   // The launch's blocks share what the port reads; each has its own limit beside that. A gemm has
   // all SMs.
   const double share = costs(agent).port_read / agent.blocks;
@@ -85,6 +101,30 @@ void TimePolicy::start_fetches(Agent& agent) {
   }
 }
 
+// What the switch reduces comes once. A result that goes to all at once is in registers between,
+// and the second flow runs beside the first: lanes store what they have loaded while others load.
+void TimePolicy::fetch_multicast(Agent& agent) {
+  AgentState& mine = state(agent);
+  const bool kept = agent.step.verb == Verb::multicast_reduce;
+  const double stored_s = kept ? static_cast<double>(agent.step.bytes) / local_rate(agent) : 0;
+  mine.fetch_floor_s = now_s_ + costs(agent).load_local_s + stored_s;
+  mine.fetches = kept ? 1 : 2;
+  at(now_s_ + costs(agent).load_remote_s, What::fetched, &agent, nullptr, Why::latency);
+}
+
+void TimePolicy::start_multicast_fetch(Agent& agent) {
+  const std::vector<int> members = pes_of(*agent.step.team);
+  const double room = costs(agent).multicast_room;
+  const double bytes = static_cast<double>(agent.step.bytes) * room;
+  for (const bool loads : {true, false}) {
+    if (!loads && agent.step.verb == Verb::multicast_reduce) break;
+    const Route route = platform_.multicast(agent.pe, members, loads);
+    const double rate = loads ? costs(agent).sm_reduce : costs(agent).sm_write;
+    start_flow(route, bytes, rate * agent.weight * room,
+               InFlight{nullptr, &agent, false, route.latency_s});
+  }
+}
+
 // --- transfers -----------------------------------------------------------------------------------
 
 void TimePolicy::issued(Engine& engine, Transfer& transfer) {
@@ -94,8 +134,11 @@ void TimePolicy::issued(Engine& engine, Transfer& transfer) {
   } else if (transfer.kind == Transfer::Kind::value) {
     const int target = transfer.target();
     const double latency_s = target == agent.pe ? 0 : platform_.latency_s(agent.pe, target);
-    at(now_s_ + costs(agent).flag_s + latency_s, What::deliver, &agent, &transfer, Why::latency);
-  } else if (agent.in_warps || is_copy(transfer.step.verb)) {
+    // A store to all has flown while its sums were loaded.
+    const bool flown = is_multicast(agent.step.verb);
+    const double there_s = flown ? costs(agent).release_s : costs(agent).flag_s;
+    at(now_s_ + there_s + latency_s, What::deliver, &agent, &transfer, Why::latency);
+  } else if (agent.in_warps || is_copy(transfer.step.verb) || is_multicast(transfer.step.verb)) {
     collect(engine.pes(), transfer);
   } else {
     send(transfer);
@@ -118,13 +161,14 @@ void TimePolicy::collect(int pes, Transfer& transfer) {
   const Agent& agent = *transfer.issuer;
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const int peer = is_get ? transfer.src.pe : transfer.dst.pe;
-  auto& first = state(agent).open[{(peer - agent.pe + pes) % pes, is_get}];
-  if (first == nullptr) {
-    first = &transfer;
-  } else {
-    groups_[first].others.push_back(&transfer);
-  }
-  groups_[first].bytes += static_cast<double>(transfer.dst.size);
+  const bool to_all = is_multicast(transfer.step.verb);
+  auto& first = state(agent).open[{to_all ? 0 : (peer - agent.pe + pes) % pes, is_get}];
+  const bool begins = first == nullptr;
+  if (begins) first = &transfer;
+  Group& group = groups_[first];
+  if (!begins) group.others.push_back(&transfer);
+  if (begins || !to_all) group.bytes += static_cast<double>(transfer.dst.size);
+  if (begins && to_all) group.members = pes_of(*agent.step.team);
 }
 
 // Before the agent's next step: everything of this one has been issued.
@@ -151,7 +195,8 @@ void TimePolicy::send(Transfer& transfer) {
   AgentState& mine = state(agent);
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const int peer = is_get ? transfer.src.pe : transfer.dst.pe;
-  if (peer != agent.pe && platform_.by_nic(agent.pe, peer)) {
+  const bool to_all = is_multicast(transfer.step.verb);
+  if (!to_all && peer != agent.pe && platform_.by_nic(agent.pe, peer)) {
     if (mine.posted < costs(agent).nic_window) {
       start_posting(transfer);
     } else {
@@ -161,7 +206,8 @@ void TimePolicy::send(Transfer& transfer) {
   }
   ++mine.stores;
   // Lanes load before they store. Packets have paid for it, and a local copy does so on its own.
-  const bool lanes = !is_copy(transfer.step.verb) && !transfer.packet && peer != agent.pe;
+  const bool lanes =
+      !is_copy(transfer.step.verb) && !transfer.packet && (to_all || peer != agent.pe);
   const double load_s = is_get ? costs(agent).load_remote_s : costs(agent).load_local_s;
   at(now_s_ + (lanes ? load_s : 0), What::start_transfer, &agent, &transfer, Why::latency);
 }
@@ -176,7 +222,17 @@ void TimePolicy::start_posting(Transfer& transfer) {
      Why::posting);
 }
 
+void TimePolicy::start_store_to_all(Transfer& first) {
+  Agent& agent = *first.issuer;
+  const Group& group = groups_.find(&first)->second;
+  const Route route = platform_.multicast(agent.pe, group.members, false);
+  const double room = costs(agent).multicast_room;
+  start_flow(route, group.bytes * room, costs(agent).sm_write * agent.weight * room,
+             InFlight{&first, &agent, false, route.latency_s});
+}
+
 void TimePolicy::start_transfer(Transfer& transfer) {
+  if (is_multicast(transfer.step.verb)) return start_store_to_all(transfer);
   Agent& agent = *transfer.issuer;
   const bool is_get = transfer.kind == Transfer::Kind::get;
   const int from = is_get ? transfer.src.pe : agent.pe;

@@ -60,6 +60,7 @@ bool ExplorePolicy::is_local(const Agent& agent, bool woken) const {
     case Verb::put_signal:
     case Verb::put_value:
     case Verb::put_packets:
+    case Verb::multicast_put:
     case Verb::signal:
     case Verb::fence:
     case Verb::quiet:

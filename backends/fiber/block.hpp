@@ -13,6 +13,7 @@
 #include "backends/host/elements.hpp"
 #include "core/block.hpp"
 #include "core/error.hpp"
+#include "core/multicast.hpp"
 
 namespace sym::fiber {
 
@@ -94,6 +95,13 @@ class FiberBlock {
   template <Operand D, Operand S, class T, class Op>
   void reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range, const Team& team, Op op,
                     Site site = Site::here());
+
+  template <class T, Operand S>
+  void put(Multicast<T> dst, S src, Range range, Site site = Site::here());
+  template <Operand D, class T, class Op>
+  void reduce(D dst, Multicast<T> src, Range range, Op op, Site site = Site::here());
+  template <class T, class Op>
+  void reduce(Multicast<T> dst, Multicast<T> src, Range range, Op op, Site site = Site::here());
 
   template <sym::Memory D, class F, sym::Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {
@@ -388,8 +396,9 @@ class FiberBlock {
 }  // namespace sym::fiber
 
 #include "backends/fiber/block_compute.hpp"
+#include "backends/fiber/block_multicast.hpp"
 #include "backends/fiber/block_reduce.hpp"
 
 namespace sym::fiber {
-static_assert(Block<FiberBlock>);
+static_assert(MulticastBlock<FiberBlock>);
 }  // namespace sym::fiber

@@ -69,7 +69,10 @@ const char* to_string(Verb verb) {
                                           "after",
                                           "reduce_packets",
                                           "transform_by_sum",
-                                          "transform_by_sum"};
+                                          "transform_by_sum",
+                                          "multicast_put",
+                                          "multicast_reduce",
+                                          "multicast_all_reduce"};
   return names[static_cast<int>(verb)];
 }
 

@@ -38,6 +38,7 @@ class MutantBlock : public B {
     if (at(Verb::sync, site) != Change::drop) B::sync(site);
   }
 
+  using B::put;  // by multicast: to all, so to no other
   template <class T, Operand S>
   void put(Window<T> dst, S src, Range range, int pe, Site site = Site::here()) {
     B::put(dst, src, range, at(Verb::put, site) == Change::other_pe ? after(pe) : pe, site);

@@ -14,7 +14,8 @@ enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_unt
                   put_packets, receive_packets, reduce_packets, store_packets,
                   read, tally, scan, weighted_sum, warps, require, reduce_slots,
                   queue_put, queue_get, gemm, post, take, record, after,
-                  reduce_packets_wait, transform_by_sum_first, transform_by_sum };
+                  reduce_packets_wait, transform_by_sum_first, transform_by_sum,
+                  multicast_put, multicast_reduce, multicast_all_reduce };
 // clang-format on
 // As the program calls it. Some calls are several steps, which are told apart here and have one
 // name: reduce_packets waits before it reduces, receive_packets before it stores (store_packets),

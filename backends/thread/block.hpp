@@ -15,6 +15,7 @@
 #include "backends/host/elements.hpp"
 #include "backends/thread/shared.hpp"
 #include "core/block.hpp"
+#include "core/multicast.hpp"
 
 namespace sym::thread {
 
@@ -99,6 +100,23 @@ class ThreadBlock {
   template <Operand D, Operand S, class T, class Op>
   void reduce_slots(D dst, S own, PerMember<Window<T>> slots, Range range, const Team& team, Op op,
                     Site site = Site::here());
+
+  template <class T, Operand S>
+  void put(Multicast<T> dst, S src, Range range, Site site = Site::here()) {
+    for (int rank = 0; rank < dst.team.size(); ++rank)
+      put(dst.window, src, range, dst.team.pe(rank), site);
+  }
+  template <Operand D, class T, class Op>
+  void reduce(D dst, Multicast<T> src, Range range, Op op, Site site = Site::here()) {
+    reduce(dst, src.window, range, src.team, op, site);
+  }
+  template <class T, class Op>
+  void reduce(Multicast<T> dst, Multicast<T> src, Range range, Op op, Site site = Site::here()) {
+    std::vector<T> sums(range.count);  // of all, before the first is stored: dst may be src
+    const Local<T> local{sums.data(), sums.size()};
+    reduce(local, src.at(range.first), local.all(), op, site);
+    put(dst.at(range.first), local, local.all(), site);
+  }
 
   template <Memory D, class F, Memory... S>
   void transform(D dst, RangeAt at, F f, S... src) {

@@ -55,6 +55,6 @@ bool ThreadBlock::reduce_packets(D dst, S own, RangeAt at, const Packets& packet
   return true;
 }
 
-static_assert(Block<ThreadBlock>);
+static_assert(MulticastBlock<ThreadBlock>);
 
 }  // namespace sym::thread

@@ -55,11 +55,27 @@ struct TreeRail {
   }
 };
 
+// What happens inside a node: sums from its PEs, and the result to them.
+struct PlainNode {
+  template <Block B, class T, class Op>
+  SYM_FN void reduce(B& block, const Levels& at, Window<T> in, Window<T> out, Range mine,
+                     Op op) const {
+    block.reduce(out, in, mine, at.node.team, op);
+  }
+  template <Block B, class T>
+  SYM_FN void spread(B& block, const Levels& at, Window<T> out, Range mine) const {
+    const int per_node = at.node.team.size();
+    for (int hop = 1; hop < per_node; ++hop)
+      block.put(out, out, mine, at.node.team.pe((at.place + hop) % per_node));
+  }
+};
+
 // Each PE reduces its share from the peers of its node, does with it on its rail what `rail` says,
 // and puts the result to its node.
-template <Block B, class T, class Op, class Rail>
+template <Block B, class T, class Op, class Rail, class Node = PlainNode>
 SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T> out,
-                            std::size_t n, Op op, int per_node, const Rail& rail) {
+                            std::size_t n, Op op, int per_node, const Rail& rail,
+                            const Node& inside = {}) {
   if (!apart(block, Extent{in, n}, Extent{out, n})) return;
   if (!in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
@@ -67,10 +83,9 @@ SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T
   const Range mine = chunk(share, block.index(), block.count(), granule<T>);
   rail.greet(block, at.rail);  // the rail may write here: told before anyone is waited for
   if (!barrier(block, at.node)) return;  // the node's inputs are ready, its outputs may be written
-  block.reduce(out, in, mine, at.node.team, op);
+  inside.reduce(block, at, in, out, mine, op);
   if (at.nodes > 1 && !rail.run(block, at.rail, out, mine)) return;
-  for (int hop = 1; hop < per_node; ++hop)
-    block.put(out, out, mine, at.node.team.pe((at.place + hop) % per_node));
+  inside.spread(block, at, out, mine);
   barrier(block, at.node);  // every share has arrived, and every peer has read this PE's input
 }
 

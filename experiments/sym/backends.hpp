@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/report/finding.hpp"
+#include "experiments/sym/concurrent.hpp"
 #include "experiments/sym/options.hpp"
 #include "experiments/sym/point.hpp"
 #include "experiments/sym/registry.hpp"
@@ -70,10 +71,11 @@ Outcome run_on_check(const Algorithm& algorithm, const Point& point, const RunOp
 // What two PEs did in that run up to the first finding with this Finding::bug(), side by side.
 std::vector<std::string> timeline_on_check(const Algorithm& algorithm, const Point& point,
                                            const RunOptions& options, const std::string& bug);
-// Starts a simulated point in a process of its own; the call of what it returns waits for the
-// outcome.
+// Starts a simulated point in a process of its own, with a companion that runs at the same time, or
+// none; the call of what it returns waits for the outcome.
 std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point,
-                                      const RunOptions& options, const models::Machine& machine);
+                                      const RunOptions& options, const models::Machine& machine,
+                                      const std::optional<Companion>& companion);
 
 // All points on GPUs, in one world; `done` is called on PE 0 alone. Returns the exit status of the
 // processes it started, 0 if it started none.

@@ -22,7 +22,7 @@ namespace sym::command {
 #if !defined(SYM_HAVE_FIBER)
 
 std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunOptions&,
-                                      const models::Machine&) {
+                                      const models::Machine&, const std::optional<Companion>&) {
   throw Unavailable("sim: " + why_unavailable("sim"));
 }
 
@@ -30,12 +30,38 @@ std::function<Outcome()> start_on_sim(const Algorithm&, const Point&, const RunO
 
 namespace {
 
+// The host program of one PE; with a companion, that of the companion around it, whose data is
+// ready and whose launch waits for the point's.
+PointResult run_both(const Algorithm& algorithm, const Point& point,
+                     const std::optional<Companion>& companion, fiber::FiberWorld& world) {
+  if (!companion) return algorithm.fiber(world, point);
+  PointResult result;
+  bool together = false;
+  Point around = companion->point;
+  around.hand_over = [&](const std::function<void()>& launch) {
+    Point inner = point;
+    inner.launch_too = [&] {
+      together = true;
+      launch();
+    };
+    result = algorithm.fiber(world, inner);
+  };
+  const PointResult other = companion->algorithm->fiber(world, around);
+  if (!together) {
+    throw UsageError("--concurrent: a collective of kernels can run beside another, " +
+                     algorithm.name + " cannot");
+  }
+  result.wrong += other.wrong;
+  if (result.first_wrong.empty()) result.first_wrong = other.first_wrong;
+  return result;
+}
+
 // In a process of its own.
 std::string simulate(const Algorithm& algorithm, const Point& point,
-                     const sim::SimOptions& options) {
+                     const std::optional<Companion>& companion, const sim::SimOptions& options) {
   std::vector<PointResult> results(static_cast<std::size_t>(point.pes));
   const sim::SimReport report = sim::run_sim(options, [&](fiber::FiberWorld& world) {
-    results[static_cast<std::size_t>(world.pe())] = algorithm.fiber(world, point);
+    results[static_cast<std::size_t>(world.pe())] = run_both(algorithm, point, companion, world);
   });
   const PointResult all = report.findings.empty() ? merge(algorithm, results) : results[0];
   nlohmann::json json;
@@ -138,11 +164,12 @@ void run_again(Outcome& outcome, const sim::SimOptions& first, const RunOptions&
 }  // namespace
 
 std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& point,
-                                      const RunOptions& options, const models::Machine& machine) {
+                                      const RunOptions& options, const models::Machine& machine,
+                                      const std::optional<Companion>& companion) {
   const sim::SimOptions first = sim_options(point, options, machine);
   sim::require_pes(first.disturbance, point.pes);
-  const auto one = [&algorithm, point](const sim::SimOptions& sim) {
-    return simulate(algorithm, point, sim);
+  const auto one = [&algorithm, point, companion](const sim::SimOptions& sim) {
+    return simulate(algorithm, point, companion, sim);
   };
   auto child = std::make_shared<sim::Child>([&] { return one(first); });
   const int fibres = fibres_of(point, options.blocks_exact);

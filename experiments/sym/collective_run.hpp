@@ -105,7 +105,12 @@ class CollectiveRun {
       if (world_.moves_data()) prepare<Op>(iteration);
       world_.barrier();  // inputs of every PE are written before any kernel of the iteration
       const double begin_us = point_.time_verified ? world_.mark_us() : 0;
-      if (!(point_.skip_pe == world_.pe() && iteration == 0)) call();
+      if (point_.launch_too) point_.launch_too();
+      if (point_.hand_over) {
+        point_.hand_over(call);
+      } else if (!(point_.skip_pe == world_.pe() && iteration == 0)) {
+        call();
+      }
       if (point_.time_verified) result_.time_us = world_.mark_us() - begin_us;
       world_.synchronize();
       if (world_.moves_data()) verify<Op>(iteration);
@@ -123,6 +128,7 @@ class CollectiveRun {
   template <class Kernel>
   void launch(const Kernel& kernel) {
     LaunchConfig config = launch_config(point_);
+    config.stream = point_.stream;
     config.early = point_.flavour.empty();  // nothing else runs here; another library does not ask
     world_.launch(config, kernel);
   }

@@ -20,7 +20,7 @@ std::string key_of(const Record& record, bool ours) {
     key += record.at(column) + "/";
   // Columns that files of earlier versions lack.
   for (const char* column : {"tokens", "hidden", "experts", "topk", "routing", "splits", "m", "n",
-                             "k", "tile", "residual"}) {
+                             "k", "tile", "residual", "concurrent"}) {
     const auto found = record.find(column);
     key += (found == record.end() ? "" : found->second) + "/";
   }

@@ -13,6 +13,7 @@
 #include "experiments/sym/pieces.hpp"
 #include "experiments/sym/registry.hpp"
 #include "models/choose.hpp"
+#include "models/multicast.hpp"
 
 namespace sym::command {
 
@@ -63,6 +64,34 @@ bool is_compiled(const Algorithm& algorithm, const std::string& variant,
   return any_op && has_dtype(algorithm, variant, options.dtype);
 }
 
+// Why a variant that goes through multicast cannot: the backend or the machine has none. What
+// checks or runs on hosts needs no machine. "": it can.
+std::string why_no_multicast(const Planning& planning, const std::string& variant) {
+  const models::Machine& machine = planning.machine;
+  if (!models::is_multicast(variant)) return "";
+  if (planning.options.backend == "cuda")
+    return fmt::format("variant {} needs multicast, which this backend does not have", variant);
+  if (planning.options.backend != "sim") return "";
+  if (!models::has_multicast(machine)) {
+    return fmt::format(
+        "variant {} needs NVLink multicast, which machine {} does not have (nvls_efficiency is not "
+        "among its numbers)",
+        variant, machine.name);
+  }
+  if (variant == "nvls" && planning.pes > machine.gpus_per_node) {
+    return fmt::format(
+        "variant nvls is for PEs of one node, at most {} of machine {}; nvls_tree is for several",
+        machine.gpus_per_node, machine.name);
+  }
+  return "";
+}
+void require_multicast(const Planning& planning, const std::string& variant) {
+  const std::string why = why_no_multicast(planning, variant);
+  if (why.empty()) return;
+  if (planning.options.backend == "cuda") throw Unavailable(why);
+  throw UsageError(why);
+}
+
 // What `auto` may choose from, and the most blocks of a launch: all of them wait for each other, so
 // all must run at once.
 models::Menu menu_of(const Planning& planning) {
@@ -73,6 +102,9 @@ models::Menu menu_of(const Planning& planning) {
     // PEs that share a GPU share its hardware queues, of which these need several each.
     const bool queues = variant == "copy_engine" || variant == "staged";
     if (queues && options.backend == "cuda" && !own_gpus) continue;
+    // Hosts stand for GPUs, which cannot.
+    if (models::is_multicast(variant) && options.backend != "sim") continue;
+    if (!why_no_multicast(planning, variant).empty()) continue;
     if (is_compiled(planning.algorithm, variant, options)) menu.variants.push_back(variant);
   }
   if (options.backend == "cuda" && own_gpus && planning.algorithm.has_nccl)
@@ -132,6 +164,7 @@ std::vector<Point> collective_points(const Planning& planning) {
       choice.candidates.clear();
     }
     for (const std::string& variant : planning.variants(choice.variant)) {
+      if (options.flavour.empty()) require_multicast(planning, variant);  // else NCCL has it
       if (!is_compiled(planning.algorithm, variant, options)) {
         throw UsageError(
             fmt::format("{} {}: for GPUs it was compiled for --op sum alone", name, variant));
@@ -211,7 +244,8 @@ std::vector<std::string> Planning::variants(const std::string& chosen) const {
   if (options.variant == "all") {
     std::vector<std::string> all;
     for (const std::string& variant : algorithm.variants)
-      if (is_compiled(algorithm, variant, options)) all.push_back(variant);
+      if (is_compiled(algorithm, variant, options) && why_no_multicast(*this, variant).empty())
+        all.push_back(variant);
     return all;
   }
   return {options.variant == "auto" ? chosen : options.variant};

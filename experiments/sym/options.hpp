@@ -16,7 +16,8 @@ struct SimRunOptions {
   int runs = 1;           // of one point with jitter
   double band = 0;        // percent by which assumed numbers may be wrong; 0: not asked
   bool explain = false;
-  std::string trace;  // a file
+  std::string trace;       // a file
+  std::string concurrent;  // ALGORITHM[:VARIANT[:BYTES]]; see concurrent.hpp
 };
 
 struct RunOptions {

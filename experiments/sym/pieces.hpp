@@ -17,7 +17,7 @@ inline int pieces_of(const models::Machine& machine, const Point& point) {
                                    {point.algorithm, point.pes, static_cast<double>(point.bytes)},
                                    point.variant, point.blocks);
   }
-  const bool rails = point.variant == "hierarchical_tree";
+  const bool rails = point.variant == "hierarchical_tree" || point.variant == "nvls_tree";
   const bool ring = point.variant == "ring_pipelined";
   if (!rails && !ring && point.variant != "double_tree") return 1;
   const int ranks = rails ? point.pes / point.per_node : point.pes;

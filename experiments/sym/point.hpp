@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,11 @@ struct Point {
   MoePoint moe;
   GemmPoint gemm;
   TilePoint tile;
+  // Two collectives at once (sim): one has prepared all and hands its launch, on its own stream,
+  // over to the other, which makes both launches at one time.
+  int stream = 0;
+  std::function<void(const std::function<void()>& launch)> hand_over{};
+  std::function<void()> launch_too{};
   bool residual = false;  // all_reduce_rms_norm: one is added, and gets the sum
 };
 

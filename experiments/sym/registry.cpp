@@ -209,17 +209,17 @@ Registry::Registry() {
       with<Copies>(collective("all_reduce", "out = op over all PEs of in",
                               {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}),
                    {"staged"}),
-      {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
-       "hierarchical_tree"}));
+      {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd", "hierarchical_tree",
+       "nvls", "nvls_tree"}));
   add(with_scale(with<Copies>(collective("all_gather", "out = the inputs of all PEs, by rank",
                                          {"one_shot", "direct", "ring"}),
                               {"copy_engine"}),
-                 {"hierarchical"}));
+                 {"hierarchical", "nvls"}));
   add(with_scale(
       with<Copies>(collective("reduce_scatter", "out = this rank's share of op over all PEs",
                               {"one_shot", "direct", "push", "ring"}),
                    {"staged"}),
-      {"hierarchical"}));
+      {"hierarchical", "nvls"}));
   add(all_to_all());
   add(collective("broadcast", "out = the root's input", {"direct", "two_shot"}));
   add(of_family<AllToAllV>("all_to_all_v", "rows to every PE, counts in device memory",

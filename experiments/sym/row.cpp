@@ -82,7 +82,8 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row) {
           {"time_low_us", number(row.low_us)},
           {"time_high_us", number(row.high_us)},
           {"tile", row.tile},
-          {"residual", row.residual}};
+          {"residual", row.residual},
+          {"concurrent", row.concurrent}};
 }
 
 void print_header(std::FILE* out, const std::string& title) {

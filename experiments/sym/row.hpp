@@ -47,6 +47,7 @@ struct Row {
   int runs = 0;
   double p99_us = 0, low_us = 0, high_us = 0;
   std::string tile, residual;  // of tile_reduce and of all_reduce_rms_norm
+  std::string concurrent;      // sim: what ran at the same time
 };
 
 // (column, value) in the order of the schema.

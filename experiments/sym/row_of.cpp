@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/bounds.hpp"
+#include "models/multicast.hpp"
 
 namespace sym::command {
 
@@ -76,6 +77,7 @@ Row row_of(const Algorithm& algorithm, const Point& point, const Outcome& outcom
     row.network = outcome.simulated.network;
     row.flows = outcome.flows;
     row.window = outcome.window;
+    row.concurrent = options.sim.concurrent;
     row.runs = outcome.simulated.runs;
     row.p99_us = outcome.simulated.p99_us;
     row.low_us = outcome.simulated.low_us;
@@ -104,7 +106,8 @@ void add_rates(Row& row, const Algorithm& algorithm, const Point& point,
   row.machine = machine->name + (machine->nodes > 1 ? "*" + std::to_string(machine->nodes) : "");
   row.link_percent = link_percent(row.measures, row.time_us, *machine);
   if (!algorithm.has_bound) return;
-  const models::Bound bound = models::collective_bound(point.algorithm, *machine, point.pes, bytes);
+  const models::Bound bound = models::collective_bound(point.algorithm, *machine, point.pes, bytes,
+                                                       models::is_multicast(point.variant));
   row.bound_us = bound.us;
   row.bound_by = bound.bound_by;
   if (row.time_us > 0) row.percent_of_bound = 100 * bound.us / row.time_us;

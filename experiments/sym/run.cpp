@@ -23,6 +23,7 @@ class Run {
  public:
   Run(const Invocation& invocation, const RunOptions& options)
       : options_(options),
+        registry_(invocation.registry),
         algorithm_(invocation.registry.find(options.algorithm)),
         has_machine_(!options.machine.empty() || options.backend == "cuda"),
         machine_(models::what_if(
@@ -97,7 +98,8 @@ class Run {
 
   std::function<Outcome()> begin(const Point& point) const {
     if (options_.backend == "sim")
-      return start_on_sim(algorithm_, point, options_, flavoured(machine_, point));
+      return start_on_sim(algorithm_, point, options_, flavoured(machine_, point),
+                          companion_of(registry_, options_, machine_, point));
     if (options_.backend == "thread")
       return [this, point] { return run_on_thread(algorithm_, point, options_); };
     return [this, point] { return run_on_check(algorithm_, point, options_); };
@@ -119,6 +121,7 @@ class Run {
   }
 
   RunOptions options_;
+  const Registry& registry_;
   const Algorithm& algorithm_;
   bool has_machine_;
   models::Machine machine_;

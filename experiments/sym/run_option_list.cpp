@@ -12,6 +12,11 @@ void add_sim_options(CLI::App& run, SimRunOptions& o) {
                "path, the busiest links, and the error band");
   run.add_option("--trace", o.trace, "write a timeline of the run for Perfetto (JSON)")
       ->group(group);
+  run.add_option(
+         "--concurrent", o.concurrent,
+         "ALGORITHM[:VARIANT[:BYTES]]: another collective that starts on the same PEs at the "
+         "same time")
+      ->group(group);
   run.add_option("--band", o.band,
                  "how far the time moves if the assumed numbers are better or worse by so many "
                  "percent (--explain: 30)")

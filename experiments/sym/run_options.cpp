@@ -136,7 +136,7 @@ void understand_sim(RunOptions& o, const CLI::App& app) {
       throw UsageError(std::string(option) + " goes with --backend sim alone");
   };
   only(!o.sim.disturb.empty(), ("--inject " + o.sim.disturb).c_str());
-  for (const char* option : {"--trace", "--band", "--jitter", "--placement"})
+  for (const char* option : {"--trace", "--band", "--jitter", "--placement", "--concurrent"})
     only(app.get_option(option)->count() > 0, option);
   if (app.get_option("--band")->count() > 0 && !(o.sim.band > 0 && o.sim.band <= 1000))
     throw UsageError("--band takes a percentage above 0 and up to 1000");

@@ -12,8 +12,11 @@ namespace sym::command {
 // Throws UsageError for a variant that has no kernel here.
 inline Scale scale_of(const Point& point) {
   const std::string& variant = point.variant;
-  if (point.algorithm == "all_gather") return Scale::all_gather_hierarchical;
-  if (point.algorithm == "reduce_scatter") return Scale::reduce_scatter_hierarchical;
+  const bool nvls = variant == "nvls";
+  if (point.algorithm == "all_gather")
+    return nvls ? Scale::all_gather_nvls : Scale::all_gather_hierarchical;
+  if (point.algorithm == "reduce_scatter")
+    return nvls ? Scale::reduce_scatter_nvls : Scale::reduce_scatter_hierarchical;
   if (point.algorithm == "all_to_all")
     return variant == "two_hop"    ? Scale::all_to_all_two_hop
            : variant == "one_shot" ? Scale::all_to_all_one_shot
@@ -23,6 +26,8 @@ inline Scale scale_of(const Point& point) {
   if (variant == "double_tree") return Scale::double_tree;
   if (variant == "hierarchical_hd") return Scale::hierarchical_hd;
   if (variant == "hierarchical_tree") return Scale::hierarchical_tree;
+  if (nvls) return Scale::nvls;
+  if (variant == "nvls_tree") return Scale::nvls_tree;
   throw UsageError("unknown variant '" + variant + "' of " + point.algorithm);
 }
 
@@ -56,11 +61,11 @@ class ScaleRun : private CollectiveRun<W, T> {
   template <class Op>
   void launch_its_kernel() {
     launch_if<Op, Scale::ring_pipelined, Scale::halving_doubling, Scale::double_tree,
-              Scale::hierarchical_hd, Scale::hierarchical_tree,
-              Scale::reduce_scatter_hierarchical>();
+              Scale::hierarchical_hd, Scale::hierarchical_tree, Scale::reduce_scatter_hierarchical,
+              Scale::nvls, Scale::nvls_tree, Scale::reduce_scatter_nvls>();
     if constexpr (std::is_same_v<Op, Sum>)  // no operator: one instance is enough
-      launch_if<Op, Scale::all_gather_hierarchical, Scale::all_to_all_one_shot,
-                Scale::all_to_all_direct, Scale::all_to_all_two_hop>();
+      launch_if<Op, Scale::all_gather_hierarchical, Scale::all_gather_nvls,
+                Scale::all_to_all_one_shot, Scale::all_to_all_direct, Scale::all_to_all_two_hop>();
   }
   template <class Op, Scale... variants>
   void launch_if() {

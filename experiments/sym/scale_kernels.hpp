@@ -4,6 +4,7 @@
 #include "core/collective/all_to_all.hpp"
 #include "core/collective/hierarchical_rails.hpp"
 #include "core/collective/hierarchical_shares.hpp"
+#include "core/collective/nvls.hpp"
 #include "core/collective/ring_pipelined.hpp"
 #include "core/world.hpp"
 
@@ -25,7 +26,11 @@ enum class Scale {
   reduce_scatter_hierarchical,
   all_to_all_one_shot,
   all_to_all_direct,
-  all_to_all_two_hop
+  all_to_all_two_hop,
+  nvls,
+  nvls_tree,
+  all_gather_nvls,
+  reduce_scatter_nvls
 };
 
 // What every one of them is called with; a variant that has no use for a part ignores it.
@@ -37,6 +42,11 @@ struct ScaleArguments {
   int per_node = 1;
   int pieces = 1;
 };
+
+template <Scale variant>
+inline constexpr bool is_multicast =
+    variant == Scale::nvls || variant == Scale::nvls_tree || variant == Scale::all_gather_nvls ||
+    variant == Scale::reduce_scatter_nvls;
 
 template <Scale variant, class T, class Op>
 struct ScaleKernel {
@@ -65,7 +75,24 @@ struct ScaleKernel {
       all_to_all_direct(block, a.group, a.in, a.out, a.n);
     if constexpr (variant == Scale::all_to_all_two_hop)
       all_to_all_two_hop(block, a.group, a.in, a.work, a.out, a.n, a.per_node);
+    if constexpr (is_multicast<variant>) by_multicast(block);
     block.leave(a.group.channel);
+  }
+
+ private:
+  template <Block B>
+  SYM_FN void by_multicast(B& block) const {
+    block.require(false, needs_multicast);
+  }
+  template <MulticastBlock B>
+  SYM_FN void by_multicast(B& block) const {
+    if constexpr (variant == Scale::nvls) all_reduce_nvls(block, a.group, a.in, a.out, a.n, Op{});
+    if constexpr (variant == Scale::nvls_tree)
+      all_reduce_nvls_tree(block, a.group, a.in, a.work, a.out, a.n, Op{}, a.per_node, a.pieces);
+    if constexpr (variant == Scale::all_gather_nvls)
+      all_gather_nvls(block, a.group, a.in, a.out, a.n);
+    if constexpr (variant == Scale::reduce_scatter_nvls)
+      reduce_scatter_nvls(block, a.group, a.in, a.out, a.n, Op{});
   }
 };
 
@@ -81,6 +108,7 @@ constexpr std::size_t scale_work(Scale variant, std::size_t n, int pes, int per_
     case Scale::double_tree:
       return double_tree_work<T>(n);
     case Scale::hierarchical_tree:
+    case Scale::nvls_tree:
       return hierarchical_tree_work<T>(n, blocks);
     case Scale::reduce_scatter_hierarchical:
       return n * static_cast<std::size_t>(nodes);

@@ -1,6 +1,7 @@
 // Collectives as one writes them at first: a barrier is missing, or orders less than one hoped.
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
+#include "core/multicast.hpp"
 #include "tests/caught/caught.hpp"
 
 namespace sym::caught {
@@ -34,6 +35,36 @@ void missing_exit(FiberWorld& world, bool fixed) {
   const Desk desk(world);
   repeat(world, desk, OneShot{desk, true, fixed});
 }
+
+// Stores to all at once: a member that has not come yet still reads what they overwrite.
+struct StoreToAll {
+  Desk desk;
+  bool fixed;
+  template <MulticastBlock B>
+  SYM_FN void operator()(B& block) const {
+    const Team& team = desk.group.team;
+    const Range mine = chunk(all, team.rank(), team.size());
+    block.transform(desk.out, all, detail::Identity{}, desk.a);
+    if (fixed) barrier(block, desk.group);
+    block.put(multicast(desk.a, team), desk.b, mine);
+    barrier(block, desk.group);
+  }
+};
+// The result of a load that the switch combines is stored to all; nobody has waited for it.
+struct UnawaitedSums {
+  Desk desk;
+  bool fixed;
+  template <MulticastBlock B>
+  SYM_FN void operator()(B& block) const {
+    const Team& team = desk.group.team;
+    const Range mine = chunk(all, team.rank(), team.size());
+    barrier(block, desk.group);
+    block.reduce(multicast(desk.a, team), multicast(desk.b, team), mine, Sum{});
+    if (fixed) block.quiet();
+    block.transform(desk.out, mine, detail::Identity{}, desk.a);
+    barrier(block, desk.group);
+  }
+};
 
 // Blocks of equal index meet; then block b reads what another block of the peer has written.
 // Repaired, it reads the part of its own index.
@@ -100,7 +131,17 @@ std::vector<Program> barrier_programs() {
            "race",
            2,
            two_blocks<OwnOtherBlock>,
-           {"different blocks of one PE"}}};
+           {"different blocks of one PE"}},
+          {"store_to_all_too_early",
+           "race",
+           3,
+           one_launch_of<StoreToAll>,
+           {"transform", "multicast_put", "a barrier or a signal is missing"}},
+          {"stored_to_all_and_not_awaited",
+           "race",
+           3,
+           one_launch_of<UnawaitedSums>,
+           {"transform", "multicast_all_reduce"}}};
 }
 
 }  // namespace sym::caught

@@ -23,11 +23,12 @@ chosen() { # chosen MACHINE BYTES: the variant that auto takes
 sed -E '/"port_gbps"/,/value/s/"value": *[0-9.]+/"value": 389/' same.json >wide.json
 [ "$(chosen wide.json 256M)" = direct ] || fail "a wide port, 256M: $(csv variant chosen.csv)"
 
-# What is foretold is what is simulated.
-for name in all_gather all_to_all reduce_scatter all_reduce broadcast; do
-  try 0 "$SYM" run $name --backend sim --machine h200x2 --no-data --sizes 16K,1M,64M --explain --csv chosen.csv
+# What is foretold is what is simulated, with multicast and without.
+for job in h200x2:{all_gather,all_to_all,reduce_scatter,all_reduce,broadcast} dgx-h100:all_reduce; do
+  name=${job#*:}
+  try 0 "$SYM" run "$name" --backend sim --machine "${job%:*}" --no-data --sizes 16K,1M,64M --explain --csv chosen.csv
   paste <(csv time_us chosen.csv) <(sed -n 's/^# *auto: [^,]*, .*estimates, \([0-9.]*\) us.*/\1/p' out) >both
-  [ "$(wc -l <both)" = 3 ] || fail "$name: three estimates"
-  awk '{ if ($2 < 0.8 * $1 || $2 > 1.2 * $1) exit 1 }' both || fail "$name: simulated and foretold: $(tr '\n' ';' <both)"
+  [ "$(wc -l <both)" = 3 ] || fail "$job: three estimates"
+  awk '{ if ($2 < 0.8 * $1 || $2 > 1.2 * $1) exit 1 }' both || fail "$job: simulated and foretold: $(tr '\n' ';' <both)"
 done
 finish

@@ -17,6 +17,7 @@ grep ',equivalent,' proved.csv | grep -qv "implied by" && fail "an equivalent mu
 grep ',vacuous,' proved.csv | grep -qvE "none has its order from it|exchange rows" && fail "a vacuous mutant does not say why"
 grep -E ',(equivalent|vacuous),' proved.csv | grep -qv "complete, no difference" && fail "an equivalent mutant is not proved"
 try 0 "$SYM" mutate reduce_scatter --variant direct --min-score 95
+try 0 "$SYM" mutate all_reduce --variant nvls --min-score 95
 try 1 "$SYM" mutate reduce_scatter --variant direct --min-score 95 --proof-seconds 0   # nothing is proved, so quiets survive
 says "BELOW 95 % quiet"
 

@@ -52,7 +52,7 @@ nccl=("${sim[@]}" --no-data --network ports --csv nccl.csv --flavour)
 try 0 "${nccl[@]}" nccl --machine dgx-h100 --sizes 8,1M,16M
 says "nccl:nvls/Simple"
 [ "$(csv flavour nccl.csv | xargs)" = 'nccl:ring/LL nccl:ring/LL nccl:nvls/Simple' ] || fail "choices: $(csv flavour nccl.csv | xargs)"
-[ "$(csv variant nccl.csv | xargs)" = 'ring ring two_shot' ] || fail "variants: $(csv variant nccl.csv | xargs)"
+[ "$(csv variant nccl.csv | xargs)" = 'ring ring nvls' ] || fail "variants: $(csv variant nccl.csv | xargs)"
 within 1 "$(csv time_us nccl.csv | sed -n 2p)" 28.01 || fail "NCCL's ring of 1 MiB: $(csv time_us nccl.csv)"
 within 1 "$(csv time_us nccl.csv | sed -n 3p)" 117.5 || fail "NCCL's NVLS of 16 MiB: $(csv time_us nccl.csv)"
 try 0 "${nccl[@]}" nccl:ring/LL128 --machine 'dgx-h100*2' --bytes 1M
@@ -82,6 +82,34 @@ awk -v t="$time" -v l="$(csv time_low_us explained.csv)" -v h="$(csv time_high_u
   'BEGIN { exit !(l > t / 1.31 && l < t && h > t && h < t * 1.31) }' || fail "the band does not hold $time"
 try 0 "${sim[@]}" --machine dgx-h100*2 --bytes 64M --variant hierarchical --no-data --network $network --csv plain.csv
 [ "$(csv time_us plain.csv)" = "$time" ] || fail "to be watched takes time"
+
+# Multicast: checked, simulated without data on either network, and refused by name where there is none.
+try 0 "$SYM" run all_reduce --backend check --pes 4 --bytes 1040 --variant nvls
+try 0 "$SYM" run all_reduce --backend check --pes 6 --per-node 3 --bytes 1040 --variant nvls_tree
+try 0 "$SYM" run all_gather --backend thread --pes 3 --bytes 1536 --variant nvls
+try 0 "$SYM" run reduce_scatter --backend sim --machine dgx-h100 --bytes 64K --variant nvls --network $network
+try 0 "${sim[@]}" --machine dgx-h100 --bytes 256M --no-data --network $network --csv auto.csv
+[ "$(csv variant auto.csv)" = nvls ] || fail "auto takes $(csv variant auto.csv) where there is multicast"
+refused "variant nvls needs NVLink multicast, which machine dgx-a100" -- "${sim[@]}" --machine dgx-a100 --variant nvls
+refused "at most 8 of machine dgx-h100; nvls_tree" -- "${sim[@]}" --machine dgx-h100*2 --variant nvls
+try 3 "$SYM" run all_reduce --backend cuda --variant nvls
+
+# Two collectives at once: two equal rings share every link, and each takes twice as long; of one that
+# moves half the bytes, half of the other's are still to go when it ends.
+alone=("${sim[@]}" --machine dgx-h100 --bytes 1G --variant ring --no-data --network $network)
+try 0 "${alone[@]}" --csv alone.csv
+for beside in 1G:2 512M:1.5; do
+  try 0 "${alone[@]}" --concurrent "all_reduce:ring:${beside%:*}" --csv both.csv
+  within 1 "$(csv time_us both.csv)" "$(awk -v t="$(csv time_us alone.csv)" -v f="${beside#*:}" 'BEGIN { print f * t }')" ||
+    fail "a ring beside one of ${beside%:*}: $(csv time_us both.csv) us, alone $(csv time_us alone.csv)"
+  [ "$(csv concurrent both.csv)" = "all_reduce:ring:${beside%:*}" ] || fail "the row does not say what ran beside it"
+done
+try 0 "${sim[@]}" --machine dgx-h100 --bytes 64K --variant ring --network $network --check --concurrent all_gather:direct
+refused "nearest is 'all_reduce'" -- "${alone[@]}" --concurrent all_reduc
+refused "gemm ag_a cannot" -- "${alone[@]}" --concurrent gemm:ag_a
+refused "ALGORITHM:VARIANT:BYTES" -- "${alone[@]}" --concurrent all_reduce:ring:1M:4
+refused "cannot" -- "$SYM" run all_to_all_v --backend sim --machine dgx-h100 --concurrent all_reduce:ring:1M
+refused "--backend sim alone" -- "$SYM" run all_reduce --backend check --concurrent all_gather
 
 # What is wrong with a machine, where PEs are, and chance: the same seeds, the same rows.
 slower() {

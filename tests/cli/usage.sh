@@ -67,7 +67,7 @@ try 0 "$SYM" run --help
 try 0 "$SYM" --version
 try 0 "$SYM" list
 says "one_shot, one_shot_read, two_shot, ring"
-says "hierarchical_hd, hierarchical_tree"
+says "hierarchical_hd, hierarchical_tree, nvls, nvls_tree"
 says "direct, two_hop"
 says "moe_dispatch_combine"
 says "all_to_all_v"

@@ -34,7 +34,7 @@ class ScaleCollectives : private Collectives<T, W> {
 
   template <Scale variant, class Op = Sum>
   void run(const Team& team, const ScaleShape& shape) {
-    const bool rows = exchanges(variant) || variant == Scale::reduce_scatter_hierarchical;
+    const bool rows = exchanges(variant) || scatters(variant);
     const std::size_t n = shape.n;
     if (!this->template begin<Op>(team, rows ? n * Base::ranks(team) : n)) return;
     poison_work();
@@ -71,6 +71,10 @@ class ScaleCollectives : private Collectives<T, W> {
     run<Scale::ring_pipelined, Op>(team, shape);
     run<Scale::halving_doubling, Op>(team, shape);
     run<Scale::double_tree, Op>(team, shape);
+    if constexpr (hosts) {
+      run<Scale::nvls, Op>(team, shape);
+      run<Scale::reduce_scatter_nvls, Op>(team, shape);
+    }
   }
   // Two: a node must divide the team.
   template <class Op>
@@ -79,15 +83,21 @@ class ScaleCollectives : private Collectives<T, W> {
     run<Scale::hierarchical_hd, Op>(team, shape);
     run<Scale::hierarchical_tree, Op>(team, shape);
     run<Scale::reduce_scatter_hierarchical, Op>(team, shape);
+    if constexpr (hosts) run<Scale::nvls_tree, Op>(team, shape);
   }
   void movements(const Team& team, const ScaleShape& shape) {
     run<Scale::all_gather_hierarchical>(team, shape);
     run<Scale::all_to_all_one_shot>(team, shape);
     run<Scale::all_to_all_direct>(team, shape);
     run<Scale::all_to_all_two_hop>(team, shape);
+    if constexpr (hosts) run<Scale::all_gather_nvls>(team, shape);
   }
 
  private:
+  static constexpr bool hosts = !command::compiles_slowly<W>;  // GPUs have no multicast here
+  static constexpr bool scatters(Scale variant) {
+    return variant == Scale::reduce_scatter_hierarchical || variant == Scale::reduce_scatter_nvls;
+  }
   static constexpr bool exchanges(Scale variant) {
     return variant == Scale::all_to_all_one_shot || variant == Scale::all_to_all_direct ||
            variant == Scale::all_to_all_two_hop;
@@ -97,10 +107,10 @@ class ScaleCollectives : private Collectives<T, W> {
   // What this PE's output must be.
   template <Scale variant, class Op>
   std::vector<T> wanted(const Team& team, std::size_t n) const {
-    const bool gathers = variant == Scale::all_gather_hierarchical;
+    const bool gathers =
+        variant == Scale::all_gather_hierarchical || variant == Scale::all_gather_nvls;
     const std::size_t mine = static_cast<std::size_t>(team.rank()) * n;
-    if (variant == Scale::reduce_scatter_hierarchical)
-      return combined<T>(this->iteration_, team, n, mine, Op{});
+    if (scatters(variant)) return combined<T>(this->iteration_, team, n, mine, Op{});
     if (!gathers && !exchanges(variant)) return combined<T>(this->iteration_, team, n, 0, Op{});
     std::vector<T> all;
     for (int rank = 0; rank < team.size(); ++rank) {

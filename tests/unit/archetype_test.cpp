@@ -10,6 +10,7 @@
 #include "core/collective/hierarchical.hpp"
 #include "core/collective/hierarchical_rails.hpp"
 #include "core/collective/hierarchical_shares.hpp"
+#include "core/collective/nvls.hpp"
 #include "core/collective/reduce_scatter.hpp"
 #include "core/collective/ring_pipelined.hpp"
 #include "core/collective/rms_norm.hpp"
@@ -71,6 +72,20 @@ void all_algorithms() {
 }
 
 template <class T>
+void all_by_multicast() {
+  MulticastArchetype block;
+  const Group group;
+  const Window<T> in;
+  const Window<T> out;
+  const Local<T> local;
+  constexpr std::size_t n = 10;
+  all_reduce_nvls(block, group, in, out, n, Sum{});
+  all_reduce_nvls_tree(block, group, in, in, out, n, Max{}, 1, 2);
+  all_gather_nvls(block, group, local, out, n);
+  reduce_scatter_nvls(block, group, in, local, n, Avg{});
+}
+
+template <class T>
 void all_norms() {
   BlockArchetype block;
   Group group;
@@ -85,7 +100,9 @@ void all_norms() {
 
 TEST(Archetype, EveryAlgorithmNeedsNoMoreThanTheConcept) {
   all_algorithms<bf16>();
+  all_by_multicast<bf16>();
   all_algorithms<double>();
+  all_by_multicast<double>();
   all_algorithms<std::uint8_t>();
   all_norms<bf16>();
   all_norms<float>();

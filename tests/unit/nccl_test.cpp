@@ -111,6 +111,27 @@ TEST(NcclTuner, RefusesWhatItDoesNotModel) {
   EXPECT_NE(of("dgx-h100*2", 16, "all_gather", "nvls").find("no 'nvls'"), std::string::npos);
 }
 
+// Our variants through multicast take NCCL's time: what their busiest port or rail carries for each
+// byte, over its rate, is a byte over NCCL's 272 GB/s in a node and 461.6 x 16 / 30 on two.
+TEST(NcclFlavour, MulticastHasTheRateOfItsOwnBytes) {
+  const auto flavour = [](const char* name, const char* collective) {
+    const Machine machine = load_machine(name);
+    const NcclCall call{collective, machine.pes(), 1024 * mib};
+    const NcclChoice choice = nccl_choice(machine, call, machine.nodes > 1 ? "nvls_tree" : "nvls");
+    EXPECT_EQ(nccl_variant(choice, collective, machine.nodes), choice.algorithm);
+    return nccl_flavour(machine, choice, call);
+  };
+  const Machine one = flavour("dgx-h100", "all_reduce");
+  EXPECT_NEAR(one.number("port_gbps"), 272 * 9 / 8.0,
+              1e-9);                                   // sums out and results in, and a share
+  EXPECT_DOUBLE_EQ(one.number("nvls_efficiency"), 1);  // which is in the 272 already
+  // 8 x 40 x 0.85 x 7/8, of which 7/8: all_gather brings every byte into a port, its own too.
+  EXPECT_NEAR(flavour("dgx-h100", "all_gather").number("port_gbps"), 208.25, 1e-9);
+  const double two = 8 * 57.7 * 16 / 30, four = 8 * 45.5 * 32 / 62;
+  EXPECT_NEAR(flavour("dgx-h100*2", "all_reduce").number("nic_gbps"), two / 8, 1e-9);
+  EXPECT_NEAR(flavour("dgx-h100*4", "all_reduce").number("nic_gbps"), 2 * four / 8, 1e-9);
+}
+
 TEST(NcclFlavour, HasNcclsRatesAndNoOther) {
   const Machine machine = load_machine("dgx-h100*2");
   const NcclCall call{"all_reduce", 16, 64 * mib};
