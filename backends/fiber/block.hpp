@@ -161,24 +161,7 @@ class FiberBlock {
   }
   template <Operand D, Operand S, class Op>
   bool reduce_packets(D dst, S own, Range range, const Packets& packets, std::size_t slot,
-                      const Team& team, Op op, Site site = Site::here()) {
-    using T = typename D::value_type;
-    engine_.step({Verb::reduce_packets_wait, site, 0, 1, -1, &team});
-    const Bytes to = resolve(dst, range, agent_.pe);
-    std::vector<const T*> sources;
-    if (!received(own, range, packets, slot, team, sources)) return false;
-    engine_.step({Verb::reduce_packets, site, to.size, 1, -1, &team});
-    const Bytes mine = resolve(own, range, agent_.pe);
-    engine_.refuse_overlap(mine, to);
-    engine_.access(mine, false);
-    engine_.access(to, true);
-    engine_.synced();
-    if (to.data != nullptr && sources[0] != nullptr) {
-      host::reduce(reinterpret_cast<T*>(to.data), std::span<const T* const>(sources), range.count,
-                   op);
-    }
-    return true;
-  }
+                      const Team& team, Op op, Site site = Site::here());
   template <sym::Memory D, Operand S, class Op, class F, sym::Memory... More>
   bool reduce_packets(D dst, S own, RangeAt at, const Packets& packets, std::size_t slot,
                       const Team& team, Op op, F f, More... more);
