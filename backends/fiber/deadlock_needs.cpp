@@ -28,7 +28,9 @@ std::string Deadlock::slot_of(const WordId& id) const {
 std::string Deadlock::line_of(const Agent& agent, const Need& need) const {
   const History& history = need.word->history;
   const int shift = need.wait.shift;
-  std::string text = slot_of(history.id);
+  WordId shown = history.id;
+  if (agent.queue >= 0) shown.lane = -1;  // the PE says it
+  std::string text = slot_of(shown);
   if (agent.queue >= 0) {
     text += ": missing: PE " + std::to_string(history.id.lane) + " has posted it " +
             std::to_string(need.word->posts) + " times, this is take " +

@@ -184,8 +184,7 @@ TEST(Verdict, APostBehindAKernelThatWaits) {
     }
   });
   EXPECT_EQ(finding.verdict, "not scheduled");
-  EXPECT_THAT(finding.text,
-              HasSubstr("posts #0 slot 0 lane 0: missing: PE 0 has posted it 0 times"));
+  EXPECT_THAT(finding.text, HasSubstr("posts #0 slot 0: missing: PE 0 has posted it 0 times"));
 }
 
 TEST_P(Turns, ALaunchBehindOneThatLacksItsSignalIsNotTheCause) {
