@@ -35,7 +35,8 @@ template <class T, class Op>
 void FiberBlock::reduce(Multicast<T> dst, Multicast<T> src, Range range, Op op, Site site) {
   engine_.step({Verb::multicast_all_reduce, site, range.count * sizeof(T), 1, -1, &src.team});
   if (range.empty()) return;
-  const std::vector<const T*> sources = gathered(src.window, range, src.team);
+  const Bytes own = resolve(dst.window, range, agent_.pe);
+  const std::vector<const T*> sources = gathered(src.window, range, src.team, own);
   if (agent_.failed) return;
   std::vector<std::byte> sums;
   if (sources[0] != nullptr) {
