@@ -155,7 +155,7 @@ std::vector<Program> overlap_programs() {
              {"a transform of bytes [16, 48) to bytes [28, 60) of scratch"}),
           of("transform_between_types_overlaps", overlaps<TransformsTypes>,
              {"a transform of bytes [0, 64) to bytes [0, 32)"}),
-          of("transform_by_sum_overlaps", overlaps<BySum>, {"a transform of bytes [0, 32)"}),
+          of("transform_by_sum_overlaps", overlaps<BySum>, {"a transform_by_sum of bytes [0, 32)"}),
           of("reduce_overlaps", overlaps<Reduces>, {"a reduce of bytes [0, 32) to bytes [12, 44)"}),
           of("reduce_with_more_overlaps", overlaps<ReducesMore>,
              {"a reduce of bytes [0, 32) to bytes [12, 44) of local memory"}),
