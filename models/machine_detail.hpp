@@ -51,5 +51,8 @@ void assume_fabric_numbers(Machine& machine);
 // Fills machine.numbers for a machine read from another program's file, whose wiring is already
 // set. Such a file holds few rates or none, so all are assumed and say from what.
 void assume_numbers(Machine& machine);
+// Whether a machine that has no such number may take that of another: not of switches, which
+// differ.
+inline bool is_inherited(const std::string& key) { return key != "nvls_efficiency"; }
 
 }  // namespace sym::models::detail

@@ -53,7 +53,7 @@ void inherit_numbers(const JsonAt& at, Machine& machine) {
   for (const detail::NumberKey& number : detail::number_table()) {
     const auto found = other.numbers.find(number.key);
     if (found == other.numbers.end()) continue;
-    if (std::string(number.key) == "nvls_efficiency") continue;  // of switches, which differ
+    if (!detail::is_inherited(number.key)) continue;
     if (number.needed == detail::Needed::with_nics && machine.nics_per_node == 0) continue;
     machine.numbers[number.key] = {found->second.value, "assumed: as " + name, false};
   }

@@ -163,7 +163,7 @@ void assume_numbers(Machine& machine) {
   const Machine base = load_machine(base_name);
   for (const NumberKey& number : number_table()) {
     const auto found = base.numbers.find(number.key);
-    if (found == base.numbers.end()) continue;
+    if (found == base.numbers.end() || !is_inherited(number.key)) continue;
     if (number.needed == Needed::with_nics && machine.nics_per_node == 0) continue;
     if (machine.fabric == "none" && std::string(number.key).rfind("fabric", 0) == 0) continue;
     machine.numbers[number.key] = {found->second.value, std::string("assumed: as ") + base_name,

@@ -129,8 +129,8 @@ Route Platform::route(int from_pe, int to_pe) const {
 Route Platform::multicast(int pe, const std::vector<int>& members, bool loads) const {
   if (!node_.has_multicast()) {
     throw UsageError("machine " + machine_.name +
-                     " has no NVLink multicast (nvls_efficiency); a variant without nvls in its "
-                     "name is accepted");
+                     " has no NVLink multicast, which needs nvls_efficiency among its numbers and "
+                     "NVLink switches that join all GPUs of a node");
   }
   const Place at = place(pe);
   Route route;

@@ -92,6 +92,13 @@ try 0 "${sim[@]}" --machine dgx-h100 --bytes 256M --no-data --network $network -
 [ "$(csv variant auto.csv)" = nvls ] || fail "auto takes $(csv variant auto.csv) where there is multicast"
 refused "variant nvls needs NVLink multicast, which machine dgx-a100" -- "${sim[@]}" --machine dgx-a100 --variant nvls
 refused "at most 8 of machine dgx-h100; nvls_tree" -- "${sim[@]}" --machine dgx-h100*2 --variant nvls
+if [ -d "${SYM_SHARED_DIR:-/nowhere}/topo" ]; then  # what no file says is not assumed
+  topo=$SYM_SHARED_DIR/topo/nvsmi-8xh100-9nic-2numa.txt
+  refused "does not have" -- "${sim[@]}" --machine "$topo" --variant nvls
+  try 0 "$SYM" machine "$topo" --out plain.json
+  sed 's/"numbers": {/&"nvls_efficiency": {"value": 0.85, "source": "test", "measured": false},/' plain.json >switched.json
+  try 0 "${sim[@]}" --machine switched.json --variant nvls --bytes 64K
+fi
 try 3 "$SYM" run all_reduce --backend cuda --variant nvls
 
 # Two collectives at once, where links alone take time: two equal rings share every link, and each takes
