@@ -77,7 +77,8 @@ Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const Ncc
   const double line = machine.number("nic_gbps") * nics;
   flavour.set("nic_gbps", ring || levels ? std::min(line, rail) : machine.number("nic_gbps"));
   flavour.set("pcie_gbps", unbounded_gbps);
-  flavour.set("nic_window", system.pes);
+  // Pieces that are under way together share a NIC, and none is there before the last: few of them.
+  flavour.set("nic_window", choice.algorithm == "nvls_tree" ? 8 : system.pes);
   return flavour.machine();
 }
 

@@ -186,6 +186,7 @@ std::vector<Point> collective_points(const Planning& planning) {
                            ? options.per_node
                            : std::gcd(planning.pes, planning.machine.gpus_per_node);
       point.pieces = options.pieces > 0 ? options.pieces : pieces_of(planning.machine, point);
+      shape_as_flavoured(planning, point);
       points.push_back(point);
     }
   }

@@ -1,5 +1,7 @@
 #include "experiments/sym/flavour.hpp"
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "experiments/sym/registry.hpp"
 #include "models/nccl.hpp"
@@ -33,6 +35,15 @@ std::string flavour_of(const Planning& planning, std::size_t bytes) {
 std::string variant_of_flavour(const Planning& planning, std::size_t bytes) {
   return models::nccl_variant(choice_of(planning, bytes), planning.algorithm.name,
                               (planning.pes - 1) / planning.machine.gpus_per_node + 1);
+}
+
+void shape_as_flavoured(const Planning& planning, Point& point) {
+  if (point.flavour.empty() || point.variant != "nvls_tree") return;
+  constexpr double many = 256, access_bytes = 16;
+  const double share = static_cast<double>(point.bytes) / point.per_node;
+  if (planning.options.blocks == 0) point.blocks = 2;
+  if (planning.options.pieces == 0)
+    point.pieces = std::max(1, static_cast<int>(std::min(many, share / (2 * access_bytes))));
 }
 
 models::Machine flavoured(const models::Machine& machine, const Point& point) {

@@ -94,15 +94,15 @@ refused "variant nvls needs NVLink multicast, which machine dgx-a100" -- "${sim[
 refused "at most 8 of machine dgx-h100; nvls_tree" -- "${sim[@]}" --machine dgx-h100*2 --variant nvls
 try 3 "$SYM" run all_reduce --backend cuda --variant nvls
 
-# Two collectives at once: two equal rings share every link, and each takes twice as long; of one that
-# moves half the bytes, half of the other's are still to go when it ends.
-alone=("${sim[@]}" --machine dgx-h100 --bytes 1G --variant ring --no-data --network $network)
+# Two collectives at once, where links alone take time: two equal rings share every link, and each takes
+# twice as long; of one that moves half the bytes, half of the other's are still to go when it ends.
+alone=("$SYM" run all_gather --backend sim --machine dgx-h100 --bytes 1G --variant ring --no-data --network $network --what-if hbm=1000x,sm=1000x)
 try 0 "${alone[@]}" --csv alone.csv
 for beside in 1G:2 512M:1.5; do
-  try 0 "${alone[@]}" --concurrent "all_reduce:ring:${beside%:*}" --csv both.csv
+  try 0 "${alone[@]}" --concurrent "all_gather:ring:${beside%:*}" --csv both.csv
   within 1 "$(csv time_us both.csv)" "$(awk -v t="$(csv time_us alone.csv)" -v f="${beside#*:}" 'BEGIN { print f * t }')" ||
     fail "a ring beside one of ${beside%:*}: $(csv time_us both.csv) us, alone $(csv time_us alone.csv)"
-  [ "$(csv concurrent both.csv)" = "all_reduce:ring:${beside%:*}" ] || fail "the row does not say what ran beside it"
+  [ "$(csv concurrent both.csv)" = "all_gather:ring:${beside%:*}" ] || fail "the row does not say what ran beside it"
 done
 try 0 "${sim[@]}" --machine dgx-h100 --bytes 64K --variant ring --network $network --check --concurrent all_gather:direct
 refused "nearest is 'all_reduce'" -- "${alone[@]}" --concurrent all_reduc

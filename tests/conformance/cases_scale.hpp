@@ -71,10 +71,8 @@ class ScaleCollectives : private Collectives<T, W> {
     run<Scale::ring_pipelined, Op>(team, shape);
     run<Scale::halving_doubling, Op>(team, shape);
     run<Scale::double_tree, Op>(team, shape);
-    if constexpr (hosts) {
-      run<Scale::nvls, Op>(team, shape);
-      run<Scale::reduce_scatter_nvls, Op>(team, shape);
-    }
+    by_multicast<Scale::nvls, Op>(team, shape);
+    by_multicast<Scale::reduce_scatter_nvls, Op>(team, shape);
   }
   // Two: a node must divide the team.
   template <class Op>
@@ -83,18 +81,25 @@ class ScaleCollectives : private Collectives<T, W> {
     run<Scale::hierarchical_hd, Op>(team, shape);
     run<Scale::hierarchical_tree, Op>(team, shape);
     run<Scale::reduce_scatter_hierarchical, Op>(team, shape);
-    if constexpr (hosts) run<Scale::nvls_tree, Op>(team, shape);
+    by_multicast<Scale::nvls_tree, Op>(team, shape);
   }
   void movements(const Team& team, const ScaleShape& shape) {
     run<Scale::all_gather_hierarchical>(team, shape);
     run<Scale::all_to_all_one_shot>(team, shape);
     run<Scale::all_to_all_direct>(team, shape);
     run<Scale::all_to_all_two_hop>(team, shape);
-    if constexpr (hosts) run<Scale::all_gather_nvls>(team, shape);
+    by_multicast<Scale::all_gather_nvls>(team, shape);
   }
 
  private:
-  static constexpr bool hosts = !command::compiles_slowly<W>;  // GPUs have no multicast here
+  // Not on GPUs; and the simulator has more than 8 PEs on several nodes, which multicast does not
+  // join.
+  template <Scale variant, class Op = Sum>
+  void by_multicast(const Team& team, const ScaleShape& shape) {
+    if constexpr (!command::compiles_slowly<W>) {
+      if (this->world_.n_pes() <= 8) run<variant, Op>(team, shape);
+    }
+  }
   static constexpr bool scatters(Scale variant) {
     return variant == Scale::reduce_scatter_hierarchical || variant == Scale::reduce_scatter_nvls;
   }

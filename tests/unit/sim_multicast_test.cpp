@@ -82,14 +82,14 @@ double bytes_of(const SimReport& report, const std::string& way) {
 TEST(SimMulticast, LinksCarryTheBytesOfTheirPorts) {
   const models::Machine machine = ports_alone("dgx-h100", 1);
   const SimReport both = run(machine, all_reduce);
-  EXPECT_EQ(bytes_of(both, " out"), 9e6);
-  EXPECT_EQ(bytes_of(both, " in"), 9e6);
+  EXPECT_EQ(bytes_of(both, ">nvswitch"), 9e6);
+  EXPECT_EQ(bytes_of(both, "nvswitch>"), 9e6);
   const SimReport gathered = run(machine, all_gather);
-  EXPECT_EQ(bytes_of(gathered, " out"), 1e6);
-  EXPECT_EQ(bytes_of(gathered, " in"), 8e6);
+  EXPECT_EQ(bytes_of(gathered, ">nvswitch"), 1e6);
+  EXPECT_EQ(bytes_of(gathered, "nvswitch>"), 8e6);
   const SimReport scattered = run(machine, reduce_scatter);
-  EXPECT_EQ(bytes_of(scattered, " out"), 8e6);
-  EXPECT_EQ(bytes_of(scattered, " in"), 1e6);
+  EXPECT_EQ(bytes_of(scattered, ">nvswitch"), 8e6);
+  EXPECT_EQ(bytes_of(scattered, "nvswitch>"), 1e6);
 }
 
 // Two nodes: 1 MB of each PE through its NIC of 10 GB/s, each way and both at a time: its half up
@@ -106,9 +106,9 @@ TEST(SimMulticast, TreesOnRailsCarryAShareOnce) {
   const SimReport report = run_sim(options, [&](fiber::FiberWorld& world) {
     const auto out = world.allocate<std::uint8_t>(n);
     const auto in = world.allocate<std::uint8_t>(n);
-    const auto work = world.allocate<std::uint8_t>(hierarchical_tree_work<std::uint8_t>(n, 4));
-    const Group group{world.channel({4}), world.team()};
-    LaunchConfig config{.name = "tree", .blocks = 4};
+    const auto work = world.allocate<std::uint8_t>(hierarchical_tree_work<std::uint8_t>(n, 1));
+    const Group group{world.channel({1}), world.team()};
+    LaunchConfig config{.name = "tree", .blocks = 1};
     config.symmetric = false;
     world.launch(config, [=](B& block) {
       all_reduce_nvls_tree(block, group, in, work, out, n, Sum{}, 8, pieces);
