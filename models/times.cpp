@@ -233,7 +233,7 @@ class Times {
   // Data with their flags, and nobody waits for a barrier.
   void packets(double bytes, bool reduces) {
     start(1);
-    add("epoch, source, poll, flag", 3 * number("load_local_us") + number("flag_us"));
+    add("source, poll, flag", 2 * number("load_local_us") + number("flag_us"));
     const PacketJob messages{bytes, job_.pes - 1};
     const PacketGrid grid = with_threads(machine_, messages, blocks_);
     add("packets, " + std::to_string(blocks_) + "x" + std::to_string(grid.threads) + " lanes",

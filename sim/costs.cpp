@@ -79,8 +79,7 @@ void TimePolicy::packets_out(const Agent& agent) {
 }
 
 // A lane takes one group of packets at a time: to send it, and then to wait for the peers' and
-// reduce them. Blocks that have begun in step drift apart, so that later messages of some pass
-// while others reduce; here they stay in step, and what they would have gained is taken off.
+// reduce them.
 double TimePolicy::packet_passes_s(const Agent& agent) {
   if (costs(agent).packet_pass_bytes <= 0) return 0;
   const double of_a_block = static_cast<double>(agent.step.bytes) / agent.weight;
@@ -88,9 +87,21 @@ double TimePolicy::packet_passes_s(const Agent& agent) {
   const double single_bytes = costs(agent).packet_pass_bytes / 3;
   const double passes =
       of_a_block > single_bytes ? std::ceil(of_a_block / costs(agent).packet_pass_bytes) : 0;
-  const double passes_s = passes * costs(agent).packet_pass_s;
+  return passes * costs(agent).packet_pass_s;
+}
+
+// What comes in packets is read and stored. Blocks that have begun in step drift apart, so that
+// later messages of some pass while others reduce; here they stay in step, and what they would have
+// gained is taken off.
+double TimePolicy::packets_taken_s(const Agent& agent) {
+  // The peers' messages with their flags, this PE's part, and the result: one, or one for each.
+  const int members = agent.step.team->size();
+  const int stored = agent.step.verb == Verb::reduce_packets ? 1 : members;
+  const double parts = Costs::packet_wire * (members - 1) + 1 + stored + agent.step.operands - 1;
+  const double all_s =
+      static_cast<double>(agent.step.bytes) * parts / local_rate(agent) + packet_passes_s(agent);
   const AgentState::Messages& mine = state(agent).messages;
-  return mine.begun < 2 ? passes_s : std::max(0.0, passes_s - mine.held_up_s);
+  return mine.begun < 2 ? all_s : std::max(0.0, all_s - mine.held_up_s);
 }
 
 double TimePolicy::cost_s(Agent& agent) {
@@ -101,7 +112,6 @@ double TimePolicy::cost_s(Agent& agent) {
       mine.clean = false;
       mine.messages = {};
       return costs(agent).launch_s + costs(agent).ramp_s - (agent.early ? costs(agent).early_s : 0);
-    case Verb::enter:
     case Verb::read:
       return costs(agent).load_local_s;
     case Verb::signal:
@@ -111,17 +121,10 @@ double TimePolicy::cost_s(Agent& agent) {
                   ? 0
                   : costs(agent).release_s);
     case Verb::put_packets:
-      return 2 * costs(agent).load_local_s;  // its epoch, then the source
+      return costs(agent).load_local_s;  // the source, and with it the count of messages
     case Verb::reduce_packets:
-    case Verb::store_packets: {
-      // The peers' messages with their flags, this PE's part, and the result: one, or one for each.
-      const int members = agent.step.team->size();
-      const int stored = verb == Verb::reduce_packets ? 1 : members;
-      const double parts =
-          Costs::packet_wire * (members - 1) + 1 + stored + agent.step.operands - 1;
-      return static_cast<double>(agent.step.bytes) * parts / local_rate(agent) +
-             packet_passes_s(agent);
-    }
+    case Verb::store_packets:
+      return packets_taken_s(agent);
     case Verb::transform:
     case Verb::transform_by_sum:
     case Verb::reduce_slots:

@@ -166,6 +166,7 @@ class TimePolicy : public fiber::Policy {
   double local_rate(const fiber::Agent& agent) const;
   double local_s(const fiber::Agent& agent, int passes) const;
   double packet_passes_s(const fiber::Agent& agent);
+  double packets_taken_s(const fiber::Agent& agent);
   void packets_start(const fiber::Agent& agent, double bytes);
   void packets_out(const fiber::Agent& agent);
   using Fetches = std::vector<std::pair<int, std::size_t>>;
