@@ -47,7 +47,7 @@ std::vector<NcclChoice> nccl_choices(const Machine& machine, const NcclCall& cal
 NcclChoice nccl_choice(const Machine& machine, const NcclCall& call, const std::string& only = "");
 
 // Our variant of the form that NCCL's has. Where our levels are not trees it is the nearest:
-// two_shot or hierarchical for tree.
+// two_shot or hierarchical_ring for tree.
 std::string nccl_variant(const NcclChoice& choice, const std::string& collective, int nodes);
 
 // `machine` with NCCL's latencies and rates for that choice in place of its own: what a variant of

@@ -45,7 +45,7 @@ std::string nccl_variant(const NcclChoice& choice, const std::string& collective
   if (choice.algorithm == "ring") return "ring";
   if (is_multicast(choice.algorithm)) return choice.algorithm;
   if (collective != "all_reduce") return "direct";
-  return nodes == 1 ? "two_shot" : "hierarchical";
+  return nodes == 1 ? "two_shot" : "hierarchical_ring";
 }
 
 Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const NcclCall& call) {

@@ -207,7 +207,7 @@ std::vector<std::string> gemm_schedules() {
 Registry::Registry() {
   add(with_scale(
       with<Copies>(collective("all_reduce", "out = op over all PEs of in",
-                              {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical"}),
+                              {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical_ring"}),
                    {"staged"}),
       {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd", "hierarchical_tree",
        "nvls", "nvls_tree"}));

@@ -23,11 +23,11 @@ class PointRun : private CollectiveRun<W, T> {
 
  public:
   PointRun(W& world, const Point& point)
-      : Base(world, point, point.variant != "ring" && point.variant != "hierarchical") {}
+      : Base(world, point, point.variant != "ring" && point.variant != "hierarchical_ring") {}
 
   PointResult run() {
     const bool needs_work = (point_.algorithm == "reduce_scatter" && point_.variant != "direct") ||
-                            point_.variant == "hierarchical";
+                            point_.variant == "hierarchical_ring";
     return Base::run_with(needs_work ? shape_.in : 0, Base::packet_bytes(),
                           [this]<class Op>() { by_variant<Op>(); });
   }
@@ -50,7 +50,7 @@ class PointRun : private CollectiveRun<W, T> {
       if (variant == "ring")
         this->template verify_and_time<Op>(
             AllReduceKernel<Variant::ring, T, Op>{group(), in_, out_, n});
-      if (variant == "hierarchical")
+      if (variant == "hierarchical_ring")
         this->template verify_and_time<Op>(
             HierarchicalAllReduceKernel<T, Op>{group(), in_, work_, out_, n, point_.per_node});
     } else if (point_.algorithm == "reduce_scatter") {

@@ -35,7 +35,7 @@ inline std::vector<BitsKey> bits_keys() {
   for (const char* variant : {"ring_pipelined", "halving_doubling", "double_tree"}) {
     for (int pes : {3, 8}) all.push_back({variant, pes});
   }
-  for (const char* variant : {"hierarchical", "hierarchical_hd", "hierarchical_tree"})
+  for (const char* variant : {"hierarchical_ring", "hierarchical_hd", "hierarchical_tree"})
     all.push_back({variant, 6, 2});
   return all;
 }
@@ -96,7 +96,7 @@ inline bf16 promised(const BitsKey& key, const Inputs& inputs, std::size_t i) {
     return in_levels([](const Numbers& sums, Place) { return by_halving(sums); });
   if (key.variant == "hierarchical_tree")
     return in_levels([](const Numbers& sums, Place at) { return along_tree(sums, at.block % 2); });
-  if (key.variant == "hierarchical") {
+  if (key.variant == "hierarchical_ring") {
     return in_levels([i](const Numbers& sums, Place at) {
       const int nodes = static_cast<int>(sums.size());
       return round_the_ring(sums, static_cast<std::size_t>(part_of(at.part, nodes, i)));
@@ -139,7 +139,7 @@ void hash_all_reduce(W& world, const BitsKey& key, BitsResult& result) {
             AllReduceKernel<Variant::one_shot_read, bf16, Sum>{group, in, out, bits_count});
   launch_if("two_shot", AllReduceKernel<Variant::two_shot, bf16, Sum>{group, in, out, bits_count});
   launch_if("ring", AllReduceKernel<Variant::ring, bf16, Sum>{group, in, out, bits_count});
-  launch_if("hierarchical", command::HierarchicalAllReduceKernel<bf16, Sum>{
+  launch_if("hierarchical_ring", command::HierarchicalAllReduceKernel<bf16, Sum>{
                                 group, in, work, out, bits_count, key.per_node});
   const command::ScaleArguments<bf16> scale{group, in, work, out, bits_count, key.per_node, 3};
   launch_if("ring_pipelined", ScaleKernel<Scale::ring_pipelined, bf16, Sum>{scale});
