@@ -91,6 +91,14 @@ class Fitter {
     const Line line = line_of(samples, x);
     take(line, quality_of(samples, line.median_error_percent, line.worst_error_percent));
   }
+  // What each further block adds, `times` over: seen only if it is well above the line's own error,
+  // which a slope of nothing but noise may reach.
+  void add_of_a_block(const std::string& key, const Line& line, int times,
+                      const FitQuality& quality) {
+    const double most_us = line.slope * static_cast<double>(quality.blocks.high - 1);
+    if (most_us > 3 * line.at_zero * quality.worst_error_percent / 100)
+      add(key, line.slope / times, quality);
+  }
   // The median of values that ought to be the same.
   void add_median(const std::string& key, const std::vector<double>& values,
                   const Samples& samples) {
@@ -107,10 +115,7 @@ class Fitter {
     const Samples all = of(Probe::launch);
     with_line(all, by_other_blocks, [&](const Line& line, const FitQuality& quality) {
       add("launch_us", line.at_zero, quality);
-      // Seen only if it is more than the line's own error.
-      const double most_us = line.slope * static_cast<double>(quality.blocks.high - 1);
-      if (most_us > line.at_zero * quality.worst_error_percent / 100)
-        add("block_us", line.slope, quality);
+      add_of_a_block("block_us", line, 1, quality);
     });
   }
 
@@ -143,7 +148,7 @@ class Fitter {
     const auto as_many = [](const Sample& s) { return s.rounds == 16; };
     with_line(of(Probe::signal_ping, as_many), by_other_blocks,
               [&](const Line& line, const FitQuality& quality) {
-                add("flag_turn_us", line.slope / (2 * 16), quality);
+                add_of_a_block("flag_turn_us", line, 2 * 16, quality);
               });
   }
 

@@ -19,7 +19,7 @@ class Tests {
   std::vector<Sample> all;
 
   void local() {
-    for (const int blocks : {1, 2, 8, 32, 128}) add({Probe::launch, 0, blocks, 1, 0});
+    for (const int blocks : {1, 2, 8, 32, sms_}) add({Probe::launch, 0, blocks, 1, 0});
     rounds(Probe::sync, {64, 256, 1024});
     rounds(Probe::load, {16, 64, 256});
     moves(Probe::local_copy, true);
@@ -28,7 +28,7 @@ class Tests {
     rounds(Probe::far_load, {1, 4, 16, 64});
     rounds(Probe::packet_ping, {4, 16, 64}, 16);
     rounds(Probe::signal_ping, {4, 16, 64});
-    for (const int blocks : {8, 32, 128}) add({Probe::signal_ping, 0, blocks, 16, 0});
+    for (const int blocks : {8, 32, sms_}) add({Probe::signal_ping, 0, blocks, 16, 0});
     exchanges();
     moves(Probe::put_one, true);
     moves(Probe::put_both, false);
@@ -59,7 +59,7 @@ class Tests {
   void moves(Probe probe, bool one_block) {
     const auto of_size = [&](std::size_t bytes) {
       if (one_block && bytes <= most_of_a_block) add({probe, bytes, 1, 1, 0});
-      for (const int blocks : {32, 128}) add({probe, bytes, blocks, 1, 0});
+      for (const int blocks : {32, sms_}) add({probe, bytes, blocks, 1, 0});
     };
     for (std::size_t bytes = least_bytes; bytes <= most_bytes; bytes *= 4) of_size(bytes);
     of_size(most_bytes / 2);  // so that the memory, for which small ones do not count, has three

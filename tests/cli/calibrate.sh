@@ -34,7 +34,7 @@ while read -r a b; do within 1 "$a" "$b" || fail "$a us and $b us"; done < <(pas
 try 0 "${run[@]}" --machine mine.json --bytes 1G
 says "outside what mine was calibrated with: bytes 1073741824 (at most 268435456)"
 try 0 "${run[@]}" --machine mine.json --bytes 1M --variant two_shot --blocks 200
-says "blocks 200 (at most 128)"
+says "blocks 200 (at most 132)"
 try 0 "${run[@]}" --machine h200x2 --bytes 1G
 silent_about "outside"
 
@@ -66,6 +66,18 @@ try 0 "${calibrate[@]}" --simulate one.json --local --out new.json
 if ! "$SYM" doctor | grep -q 'ok cuda'; then
   try 3 "$SYM" calibrate --out again.json
   says "cuda: "
+else  # numbers of some GPU, which are not known but not absurd either
+  try 0 "$SYM" calibrate --local --out gpu.json
+  says ", driver "
+  awk -v v="$(number gpu.json hbm_gbps)" 'BEGIN { exit !(v > 200 && v < 20000) }' || fail "hbm_gbps of the GPU"
+  awk -v v="$(number gpu.json launch_us)" 'BEGIN { exit !(v > 0.1 && v < 10) }' || fail "launch_us of the GPU"
+  if "$SYM" doctor | grep -qE 'gpus +(0|1) seen'; then
+    try 3 "$SYM" calibrate --out again.json
+    says "--local"
+  else
+    try 0 "$SYM" calibrate --out gpu.json
+    awk -v v="$(number gpu.json port_gbps)" 'BEGIN { exit !(v > 5 && v < 2000) }' || fail "port_gbps of the GPUs"
+  fi
 fi
 
 # A file that somebody has changed.

@@ -141,7 +141,7 @@ TEST(Calibrate, QualitySaysSizesAndBlocksOfItsSamples) {
   EXPECT_EQ(numbers.at("sm_write_gbps").quality.bytes, (Span{1 << 14, 1 << 26}));
   EXPECT_EQ(numbers.at("sm_write_gbps").quality.blocks, (Span{1, 1}));
   EXPECT_EQ(numbers.at("port_gbps").quality.bytes, (Span{1 << 18, 1 << 28}));
-  EXPECT_EQ(numbers.at("launch_us").quality.blocks, (Span{1, 128}));
+  EXPECT_EQ(numbers.at("launch_us").quality.blocks, (Span{1, 132}));
   EXPECT_EQ(numbers.at("port_gbps").quality.samples, 7);
 }
 
@@ -155,6 +155,22 @@ TEST(Calibrate, WhatTheSamplesDoNotShowIsLeftOut) {
   EXPECT_TRUE(local.contains("sm_local_gbps"));
   EXPECT_FALSE(local.contains("port_gbps"));
   EXPECT_TRUE(fit_numbers({}, base()).empty());
+}
+
+// A slope that is less than the noise is none.
+TEST(Calibrate, WhatBlocksAddMustBeMoreThanTheError) {
+  Truth truth;
+  truth.block = truth.turn = 0;
+  int seen = 0;
+  for (const double noise : {0.003, 0.01, 0.03}) {
+    const auto numbers = fit_numbers(made(truth, 2, noise), base());
+    seen += numbers.contains("block_us") ? 1 : 0;
+    seen += numbers.contains("flag_turn_us") ? 1 : 0;
+  }
+  EXPECT_EQ(seen, 0);
+  const auto numbers = fit_numbers(made(Truth{}, 2, 0.01), base());
+  EXPECT_NEAR(numbers.at("block_us").value, Truth{}.block, 0.0002);
+  EXPECT_NEAR(numbers.at("flag_turn_us").value, Truth{}.turn, 0.002);
 }
 
 TEST(Calibrate, FewerProcessorsBoundTheBlocks) {
@@ -222,20 +238,22 @@ TEST(Calibrate, BadCalibrationsAreRefused) {
   EXPECT_TRUE(contains(refused("\"samples\": ", "\"samples\": -"), "samples"));
   EXPECT_TRUE(contains(refused("\"worst_error_percent\": ", "\"worst_error_percent\": -"),
                        "worst_error_percent"));
+  EXPECT_TRUE(contains(refused("\"median_error_percent\": ", "\"median_error_percent\": 7"),
+                       "is below the median"));
   EXPECT_TRUE(contains(refused("\"bytes\": [", "\"bytes\": [5,"), "bytes"));
 }
 
 TEST(Calibrate, ARunOutsideSaysHow) {
   const Calibration calibration = *machine().calibration;
   EXPECT_TRUE(outside(calibration, 2, 1 << 20, 32).empty());
-  EXPECT_TRUE(outside(calibration, 2, std::size_t{1} << 28, 128).empty());
+  EXPECT_TRUE(outside(calibration, 2, std::size_t{1} << 28, 132).empty());
   EXPECT_TRUE(outside(calibration, 2, 0, 1).empty());
   using Parts = std::vector<std::string>;
   EXPECT_EQ(outside(calibration, 2, std::size_t{1} << 30, 32),
             Parts{"bytes 1073741824 (at most 268435456)"});
   EXPECT_EQ(outside(calibration, 2, 8, 1), Parts{"bytes 8 (at least 16)"});
-  EXPECT_EQ(outside(calibration, 4, 1024, 129),
-            (Parts{"blocks 129 (at most 128)", "PEs 4 (at most 2)"}));
+  EXPECT_EQ(outside(calibration, 4, 1024, 133),
+            (Parts{"blocks 133 (at most 132)", "PEs 4 (at most 2)"}));
 }
 
 }  // namespace
