@@ -28,7 +28,7 @@ enum class Probe {
   reduce_one,  // of both PEs' windows
   reduce_both,
   local_copy,  // by blocks
-  copy_one,    // by the copy engine, one behind the other
+  copy_one,    // from here on by the copy engine, one behind the other
   copy_both,
   launch_copy  // an empty launch, then a copy by another queue that waits for it, and back
 };

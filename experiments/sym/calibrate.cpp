@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <ctime>
 #include <filesystem>
+#include <set>
 
 #include "backends/report/findings.hpp"
 #include "core/error.hpp"
@@ -51,15 +52,29 @@ void require_writable(const std::string& path) {
   if (!there) std::filesystem::remove(path);
 }
 
-// Prints each number beside the base's, and which were kept.
-void print_numbers(const models::Machine& machine, const models::Machine& base) {
+// What nobody has to measure. Returns the keys.
+std::set<std::string> state_facts(models::Machine& machine, const Calibrated& all) {
+  std::set<std::string> stated;
+  const auto state = [&](const char* key, double value) {
+    if (value <= 0) return;
+    machine.numbers[key] = {value, fmt::format("{}, as its driver says", all.device), true};
+    stated.insert(key);
+  };
+  state("sms", all.sms);
+  state("compute_capability", all.compute_capability);
+  return stated;
+}
+
+// Prints each fitted number beside the base's, and which are the base's.
+void print_numbers(const models::Machine& machine, const models::Machine& base,
+                   const std::set<std::string>& stated) {
   fmt::print("{:<26}{:>10}{:>10}  {}\n", "number", "value", base.name,
              "error of the fit: median, worst");
   std::vector<std::string> rest;
   for (const auto& [key, quantity] : machine.numbers) {
     const auto fit = machine.calibration->fits.find(key);
     if (fit == machine.calibration->fits.end()) {
-      if (quantity.source != base.numbers.at(key).source) rest.push_back(key);
+      if (!stated.contains(key)) rest.push_back(key);
       continue;
     }
     const auto before = base.numbers.find(key);
@@ -76,18 +91,13 @@ void write(const CalibrateOptions& options, const models::Machine& base, const C
   const std::string name = std::filesystem::path(options.out).stem().string();
   models::Machine machine =
       models::calibrated(base, models::fit_numbers(all.samples, base), about, name);
-  const auto state = [&](const char* key, double value) {
-    if (value > 0)
-      machine.numbers[key] = {value, fmt::format("{}, as its driver says", all.device), true};
-  };
-  state("sms", all.sms);
-  state("compute_capability", all.compute_capability);
+  const std::set<std::string> stated = state_facts(machine, all);
   report::write_file(options.out, models::to_json(machine));
   if (!options.samples.empty())
     report::write_file(options.samples, models::samples_csv(all.samples));
   fmt::print("# sym calibrate on {}: {}, {} samples\n", options.backend, all.device,
              all.samples.size());
-  print_numbers(machine, base);
+  print_numbers(machine, base, stated);
   fmt::print("written to {}\n", options.out);
 }
 

@@ -95,7 +95,8 @@ class CalibrationRun {
   // As many at a time as make some milliseconds on a GPU; where nothing disturbs, a few.
   template <class F>
   double timed(const models::Sample& test, F enqueue) {
-    const double gbps = std::min(20.0 * test.blocks, 300.0);
+    const bool copies = test.probe >= models::Probe::copy_one;
+    const double gbps = copies ? 300.0 : std::min(20.0 * test.blocks, 300.0);
     const double guess_us = 3.0 + test.rounds + static_cast<double>(test.bytes) / (gbps * 1e3);
     Point point;
     point.graph = has_graph_time;
