@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "models/calibration.hpp"
 #include "models/fabric.hpp"
 #include "models/graph.hpp"
 #include "models/quantity.hpp"
@@ -33,6 +35,7 @@ struct Machine {
   std::string fabric = "none";  // none | rail | fat-tree | dragonfly | grid | routes
   FabricShape shape;
   std::map<std::string, Quantity> numbers;  // keys: see number_keys()
+  std::optional<Calibration> calibration;   // of a machine that `sym calibrate` has written
 
   int pes() const { return nodes * gpus_per_node; }
   // The number under `key`; throws std::invalid_argument naming machine and key if it is missing.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
+#include "models/calibration_json.hpp"
 #include "models/json_parts.hpp"
 #include "models/json_reader.hpp"
 #include "models/machine.hpp"
@@ -93,7 +94,7 @@ Machine parse_machine_json(const std::string& text, const std::string& origin) {
   const JsonAt root(document, origin, "");
   root.only_keys({"name", "description", "like", "nodes", "gpus_per_node", "pair_class",
                   "pair_lanes", "nic_of_gpu", "nic_class", "nics_per_node", "graph", "fabric",
-                  "numbers"});
+                  "numbers", "calibration"});
   Machine machine;
   machine.name = root.member("name").text();
   if (root.has("description")) machine.description = root.member("description").text();
@@ -109,6 +110,7 @@ Machine parse_machine_json(const std::string& text, const std::string& origin) {
   }
   if (root.has("like")) inherit_numbers(root.member("like"), machine);
   read_numbers(root.member("numbers"), machine);
+  if (root.has("calibration")) detail::read_calibration(root.member("calibration"), machine);
   detail::assume_fabric_numbers(machine);
   return machine;
 }
@@ -131,6 +133,7 @@ std::string to_json(const Machine& machine) {
     if (found != table.end() && found->whole)
       numbers[key]["value"] = static_cast<std::int64_t>(quantity.value);
   }
+  if (machine.calibration) root["calibration"] = detail::calibration_json(*machine.calibration);
   // Bytes that are no UTF-8 (a file's name) must not stop a conversion.
   return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

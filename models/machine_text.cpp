@@ -112,6 +112,25 @@ std::string nics_text(const Machine& machine) {
   return text + "\n";
 }
 
+std::string span_text(const Span& span) {
+  return std::to_string(span.low) +
+         (span.low == span.high ? "" : " to " + std::to_string(span.high));
+}
+
+// What the calibrated numbers rest on.
+std::string calibration_text(const Calibration& calibration) {
+  std::vector<std::vector<std::string>> rows = {
+      {"number", "median error", "worst error", "samples", "bytes", "blocks"}};
+  for (const auto& [key, fit] : calibration.fits) {
+    rows.push_back({key, number_text(fit.median_error_percent) + " %",
+                    number_text(fit.worst_error_percent) + " %", std::to_string(fit.samples),
+                    span_text(fit.bytes), span_text(fit.blocks)});
+  }
+  return "calibration: " + calibration.date + ", " + calibration.backend + ", " +
+         calibration.device + ", " + std::to_string(calibration.pes) +
+         " PEs; the other numbers are those of " + calibration.base + "\n" + table_text(rows);
+}
+
 }  // namespace
 
 std::string to_text(const Machine& machine) {
@@ -132,7 +151,9 @@ std::string to_text(const Machine& machine) {
                     without_mark(quantity.source)});
     meanings.push_back({number.key, number.meaning});
   }
-  return text + table_text(rows) + "meanings (GB/s: 1e9 bytes a second):\n" + table_text(meanings);
+  text += table_text(rows);
+  if (machine.calibration) text += calibration_text(*machine.calibration);
+  return text + "meanings (GB/s: 1e9 bytes a second):\n" + table_text(meanings);
 }
 
 }  // namespace sym::models

@@ -111,7 +111,8 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::start:
       mine.clean = false;
       mine.messages = {};
-      return costs(agent).launch_s + costs(agent).ramp_s - (agent.early ? costs(agent).early_s : 0);
+      mine.cold = true;
+      return costs(agent).start_s(agent.early);
     case Verb::read:
       return costs(agent).load_local_s;
     case Verb::signal:

@@ -1,6 +1,8 @@
 // A machine's numbers as the simulator uses them: in seconds and bytes per second.
 #pragma once
 
+#include <algorithm>
+
 #include "models/machine.hpp"
 #include "models/packets.hpp"
 
@@ -10,6 +12,11 @@ struct Costs {
   // `slow`: the GPU's own work takes so many times as long.
   explicit Costs(const models::Machine& machine, double slow = 1);
   double early_s;  // how much sooner a launch begins that is set up early
+  // Of a launch: until it begins, and then until its first verb does.
+  double start_s(bool early) const { return launch_s - (early ? std::min(early_s, launch_s) : 0); }
+  double cold_s(bool early) const {
+    return ramp_s - (early ? early_s - std::min(early_s, launch_s) : 0);
+  }
   double launch_s, ramp_s, flag_s, flag_turn_s, release_s, load_local_s, load_remote_s, sync_s;
   double sm_write, sm_read, sm_reduce, sm_local, hbm;
   double port_read;  // what a PE's reads reach together while its peers read it

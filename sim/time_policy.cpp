@@ -35,6 +35,8 @@ void TimePolicy::ready(Engine&, Agent& agent) {
   if (!mine.open.empty()) close_groups(agent);
   if (mine.stores > 0) {
     mine.parked = true;
+  } else if (agent.step.verb != Verb::start && std::exchange(mine.cold, false)) {
+    at(now_s_ + costs(agent).cold_s(agent.early), What::begin, &agent, nullptr, Why::launch);
   } else {
     begin(agent);
   }
@@ -173,6 +175,9 @@ void TimePolicy::run_event(Engine& engine, const Event& event) {
   switch (event.what) {
     case What::resume:
       engine.resume(*event.agent);
+      break;
+    case What::begin:
+      begin(*event.agent);
       break;
     case What::start_transfer:
       start_transfer(*event.transfer);

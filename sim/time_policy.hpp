@@ -2,9 +2,9 @@
 // bytes in flight are the Network's business, and what happens next is what happens first.
 //
 // What costs what (numbers: models/machine.hpp; on NVLink the block's own lanes move the bytes):
-//   start       launch_us after the stream's previous launch has ended, and ramp_us: its code is
-//               cold, and its last stores must land before the next launch; early_us less if it is
-//               set up early
+//   start       launch_us after the stream's previous launch has ended; and before its first verb,
+//               if it has one, ramp_us: its code is cold, and its last stores must land before the
+//               next launch. Both together are early_us less if it is set up early
 //   enter       load_local_us: an atomic on a word of this GPU
 //   put         load_local_us (the source), then the block is busy until its bytes are out (flow,
 //               at most sm_write a block); they are there release_us later. Through a NIC:
@@ -87,7 +87,7 @@ class TimePolicy : public fiber::Policy {
   std::vector<LinkLoad> link_loads() const;
 
  private:
-  enum class What { resume, start_transfer, deliver, deliver_group, fetched };
+  enum class What { resume, begin, start_transfer, deliver, deliver_group, fetched };
   struct Event {
     double time_s;
     std::uint64_t order;
@@ -100,6 +100,7 @@ class TimePolicy : public fiber::Policy {
     }
   };
   struct AgentState {
+    bool cold = false;         // its launch has begun, and it has come to no verb
     int stores = 0;            // flows of its own lanes under way
     bool parked = false;       // stands before a verb until they are out
     int fetches = 0;           // flows of what it fetches under way

@@ -3,6 +3,10 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
+#include <fstream>
+
+#include "backends/cuda/cuda_check.hpp"
+
 namespace sym::cuda {
 
 namespace {
@@ -37,6 +41,22 @@ int gpu_count() {
     return 0;
   }
   return count;
+}
+
+DeviceFacts device_facts(int device) {
+  cudaDeviceProp properties{};
+  SYM_CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
+  DeviceFacts facts{properties.name,
+                    {},
+                    properties.multiProcessorCount,
+                    10 * properties.major + properties.minor};
+  std::ifstream("/sys/module/nvidia/version") >> facts.driver;
+  if (facts.driver.empty()) {  // a container may hide it
+    int driver = 0;
+    SYM_CHECK_CUDA(cudaDriverGetVersion(&driver));
+    facts.driver = "for CUDA " + dotted(driver);
+  }
+  return facts;
 }
 
 std::string why_unavailable(int pes, int gpus) {

@@ -13,4 +13,11 @@ std::string why_unavailable(int pes, int gpus);
 // GPUs that CUDA sees; 0 if there is no driver.
 int gpu_count();
 
+struct DeviceFacts {
+  std::string name, driver;  // the driver's version: 580.159.04
+  int sms = 0;
+  int compute_capability = 0;  // times 10: 90 for Hopper
+};
+DeviceFacts device_facts(int device);
+
 }  // namespace sym::cuda

@@ -8,6 +8,7 @@
 #include "backends/report/build.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "experiments/sym/calibrate.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/mutate.hpp"
 #include "experiments/sym/plan.hpp"
@@ -29,6 +30,7 @@ int dispatch(const Invocation& invocation, const std::string& verb,
   if (verb == "run") return run_command(invocation, parse_run(invocation.registry, arguments));
   if (verb == "plan") return plan_command(invocation, arguments);
   if (verb == "mutate") return mutate_command(invocation, arguments);
+  if (verb == "calibrate") return calibrate_command(arguments);
   if (verb == "list") {
     app.add_flag("--json", other.json, "for programs");
     parse(app, arguments);
@@ -71,7 +73,7 @@ int dispatch(const Invocation& invocation, const std::string& verb,
   }
   throw UsageError("unknown command '" + verb + "'; the nearest is '" +
                    nearest_name(verb, {"run", "plan", "list", "machine", "replay", "mutate",
-                                       "compare", "doctor"}) +
+                                       "compare", "calibrate", "doctor"}) +
                    "'");
 }
 
@@ -83,6 +85,7 @@ const char* usage =
     "  sym plan gemm [options]         show and verify distributed products' schedules\n"
     "  sym list [--json]               algorithms, variants, backends, machines\n"
     "  sym machine NAME|FILE [--out F] show or convert a machine\n"
+    "  sym calibrate --out F [options] measure two GPUs' constants, and write a machine file\n"
     "  sym replay FILE [--shrink]      run a checker finding again, exactly; or make it small\n"
     "  sym mutate ALGO [options]       drop or weaken each synchronisation in turn: who notices?\n"
     "  sym compare MEASURED SIMULATED  error of a simulation by size class\n"

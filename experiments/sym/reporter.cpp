@@ -70,7 +70,17 @@ void Reporter::row(const Point& point, const Outcome& outcome) {
   print_row(stdout, rows_.back());
   for (const std::string& line : point.choice) fmt::print("#   {}\n", line);
   for (const std::string& line : outcome.simulated.explanation) fmt::print("#   {}\n", line);
+  outside_lines(rows_.back());
   if (!outcome.result.first_wrong.empty()) fmt::print("#   WRONG {}\n", outcome.result.first_wrong);
+}
+
+// What a calibrated machine has not been measured with.
+void Reporter::outside_lines(const Row& row) const {
+  if (options_.backend != "sim" || machine_ == nullptr || !machine_->calibration) return;
+  const auto parts = models::outside(*machine_->calibration, row.pes, row.bytes, row.blocks);
+  if (parts.empty()) return;
+  fmt::print("#   outside what {} was calibrated with: {}\n", machine_->name,
+             fmt::join(parts, ", "));
 }
 
 void Reporter::done(const Point& point, const Outcome& outcome, bool last) {

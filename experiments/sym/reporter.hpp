@@ -46,6 +46,7 @@ class Reporter {
   void header();
   void row(const Point& point, const Outcome& outcome);
   void report(const Point& point, const Outcome& outcome);
+  void outside_lines(const Row& row) const;
   void checker_lines() const;
   void site_lines() const;
 

@@ -75,6 +75,15 @@ TEST_P(SimTime, ALaunchThatIsSetUpEarlyBeginsSooner) {
   EXPECT_NEAR(late - times_us(GetParam(), 16, 1, kernel, true)[0], us("early_us"), 1e-6);
 }
 
+// What is cold is what its verbs need.
+TEST_P(SimTime, ALaunchWithoutVerbsTakesTheLaunchAlone) {
+  const auto nothing = [](F&, const Group&, W, W) {};
+  EXPECT_GT(us("ramp_us"), 0);
+  EXPECT_NEAR(times_us(GetParam(), 16, 1, nothing)[0], us("launch_us"), 1e-6);
+  EXPECT_NEAR(times_us(GetParam(), 16, 1, nothing, true)[0],
+              std::max(0.0, us("launch_us") - us("early_us")), 1e-6);
+}
+
 TEST_P(SimTime, OnePutTakesLatencyAndBytesOverBandwidth) {
   for (std::size_t n : {std::size_t{16}, std::size_t{100000}, std::size_t{1} << 28}) {
     const auto times = times_us(GetParam(), n, 1, [](F& block, const Group&, W to, W from) {

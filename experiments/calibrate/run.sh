@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# On a machine with two GPUs: builds, calibrates, and measures the collectives, none of which the calibration has
+# seen (gpu_study.sh says where results go). STEPS=local, with one GPU: what one GPU has. STEPS=simulate, anywhere:
+# the same collectives on the calibrated machine, with SIM (a `sym` built with Boost.Context), and the errors.
+# STEPS (default): calibrate sweep
+steps=${STEPS:-calibrate sweep}
+source "$(dirname "$0")/../gpu_study.sh"
+collectives="all_gather reduce_scatter all_to_all broadcast all_reduce"
+sizes=1K:256M
+
+if wants calibrate || wants local || wants sweep; then build_targets sym; else sym=${SIM:-build/ci/sym}; fi
+if wants local; then step local 32 "$sym" calibrate --local --out "$out/local.json" --samples "$out/local.csv"; fi
+if wants calibrate; then step calibrate 32 "$sym" calibrate --out "$out/calibrated.json" --samples "$out/samples.csv"; fi
+if wants sweep; then
+  for name in $collectives; do
+    step "$name" 4 "$sym" run "$name" --backend cuda --pes 2 --dtype bf16 --sizes $sizes --graph --variant all --csv "$out/$name.csv"
+  done
+fi
+if wants simulate; then
+  for name in $collectives; do
+    step "sim_$name" 4 "$sym" run "$name" --backend sim --machine "$out/calibrated.json" --no-data --dtype bf16 --sizes $sizes --variant all --csv "$out/sim_$name.csv"
+    step "compare_$name" 5 "$sym" compare "$out/$name.csv" "$out/sim_$name.csv"
+    cp "/tmp/compare_$name.log" "$out/compare_$name.txt"
+  done
+fi
+exit "$status"
