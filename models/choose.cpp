@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "models/rails.hpp"
+
 namespace sym::models {
 
 namespace {
@@ -21,17 +23,17 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 Choice by_rule(const Machine& machine, const Job& job, const Menu& menu) {
   Choice choice;
   const bool in_levels = job.pes % machine.gpus_per_node == 0;
-  const int nodes = job.pes / machine.gpus_per_node;
-  const bool power_of_two = (nodes & (nodes - 1)) == 0;
   const auto take = [&](const std::string& variant, const std::string& why) {
     if (choice.variant.empty() && contains(menu.variants, variant)) {
       choice.variant = variant;
       choice.why = "across nodes: " + why;
     }
   };
-  if (in_levels && power_of_two)
-    take("hierarchical_hd", "in two levels, nodes by halving and doubling");
-  if (in_levels) take("hierarchical", "in two levels");
+  if (in_levels && job.algorithm == "all_reduce") {
+    const Choice levels = choose_in_levels(machine, job, machine.gpus_per_node, menu);
+    take(levels.variant, levels.why);
+  }
+  if (in_levels) take(in_levels_variant, "in two levels");
   if (in_levels) take("two_hop", "in two hops, along the rails");
   if (job.algorithm == "broadcast" || job.algorithm == "all_to_all") {
     take("direct", "each to each");
@@ -62,6 +64,22 @@ Estimate best_blocks(const Machine& machine, const Job& job, const std::string& 
     if (more.us < best.us) best = more;
   }
   return best;
+}
+
+Choice choose_in_levels(const Machine& machine, const Job& job, int per_node, const Menu& menu) {
+  Choice choice;
+  for (const RailTime& one : rail_times(machine, job.pes / per_node, job.bytes / per_node)) {
+    if (!contains(menu.variants, one.variant)) continue;
+    if (choice.variant.empty()) choice.variant = one.variant;
+    choice.why += (choice.why.empty() ? "in two levels; on the rails " : ", ") + one.variant + " " +
+                  number_text(one.us) + " us";
+  }
+  if (!choice.variant.empty()) return choice;
+  for (const char* variant : {levels_on_a_ring, levels_by_halving, levels_on_trees}) {
+    if (choice.variant.empty() && contains(menu.variants, variant)) choice.variant = variant;
+  }
+  choice.why = "in two levels; of rails nothing is known";
+  return choice;
 }
 
 Choice choose(const Machine& machine, const Job& job, const Menu& menu) {

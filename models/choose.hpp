@@ -33,9 +33,13 @@ inline PacketJob messages_of(const Job& job) {
 
 // The variant that `auto` means. Inside a node the one with the least estimate. Across nodes one
 // whose traffic between nodes does not grow with their number: in two levels where PEs fill the
-// nodes, else the ring; on the rails halving and doubling sends what the ring sends, in fewer
-// steps, where the nodes are a power of two.
+// nodes (all_reduce: see choose_in_levels), else the ring.
 Choice choose(const Machine& machine, const Job& job, const Menu& menu);
+
+// What `hierarchical` means for an all_reduce over nodes of `per_node` PEs: the way on the rails
+// that takes least (rail_times), and the first in two levels on the menu where nothing is known of
+// rails. No variant if there is none on the menu.
+Choice choose_in_levels(const Machine& machine, const Job& job, int per_node, const Menu& menu);
 
 // The number of blocks up to menu.most_blocks with which the variant takes least: more move bytes
 // faster, and each has flags of its own. Powers of two, and `most`; of equally good ones the

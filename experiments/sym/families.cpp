@@ -143,6 +143,12 @@ bool has_timed_blocks(const Planning& planning, const std::string& variant) {
          models::has_estimate(planning.machine, planning.algorithm.name, variant);
 }
 
+// The largest part of a node that divides all PEs: a node where they fill theirs.
+int per_node_of(const Planning& planning) {
+  return planning.options.per_node > 0 ? planning.options.per_node
+                                       : std::gcd(planning.pes, planning.machine.gpus_per_node);
+}
+
 std::vector<Point> collective_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   const std::string& name = planning.algorithm.name;
@@ -157,7 +163,10 @@ std::vector<Point> collective_points(const Planning& planning) {
   for (const std::size_t bytes : options.sizes) {
     const models::Job job{name, planning.pes, static_cast<double>(bytes)};
     const models::Menu menu = menu_of(planning);
-    models::Choice choice = choose(planning, job, menu);
+    const int per_node = per_node_of(planning);
+    const bool levels = chooses_levels(planning.algorithm, options.variant);
+    models::Choice choice = levels ? models::choose_in_levels(planning.machine, job, per_node, menu)
+                                   : choose(planning, job, menu);
     if (!options.flavour.empty()) {
       choice.variant = variant_of_flavour(planning, bytes);
       choice.why = "NCCL's choice";
@@ -181,10 +190,7 @@ std::vector<Point> collective_points(const Planning& planning) {
       point.op = planning.algorithm.has_op ? options.op : "sum";
       point.data = options.data;
       point.root = options.root;
-      // The largest part of a node that divides all PEs: a node where they fill theirs.
-      point.per_node = options.per_node > 0
-                           ? options.per_node
-                           : std::gcd(planning.pes, planning.machine.gpus_per_node);
+      point.per_node = per_node;
       point.pieces = options.pieces > 0 ? options.pieces : pieces_of(planning.machine, point);
       shape_as_flavoured(planning, point);
       points.push_back(point);
@@ -249,7 +255,8 @@ std::vector<std::string> Planning::variants(const std::string& chosen) const {
         all.push_back(variant);
     return all;
   }
-  return {options.variant == "auto" ? chosen : options.variant};
+  const bool chooses = options.variant == "auto" || chooses_levels(algorithm, options.variant);
+  return {chooses ? chosen : options.variant};
 }
 
 Family collective_family() {

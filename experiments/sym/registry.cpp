@@ -6,6 +6,7 @@
 #include "core/gemm/instances.hpp"
 #include "core/world.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "models/rails.hpp"
 
 namespace sym::command {
 
@@ -205,12 +206,12 @@ std::vector<std::string> gemm_schedules() {
 }  // namespace
 
 Registry::Registry() {
-  add(with_scale(
-      with<Copies>(collective("all_reduce", "out = op over all PEs of in",
-                              {"one_shot", "one_shot_read", "two_shot", "ring", "hierarchical_ring"}),
-                   {"staged"}),
-      {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd", "hierarchical_tree",
-       "nvls", "nvls_tree"}));
+  add(with_scale(with<Copies>(collective("all_reduce", "out = op over all PEs of in",
+                                         {"one_shot", "one_shot_read", "two_shot", "ring",
+                                          "hierarchical_ring"}),
+                              {"staged"}),
+                 {"ring_pipelined", "halving_doubling", "double_tree", "hierarchical_hd",
+                  "hierarchical_tree", "nvls", "nvls_tree"}));
   add(with_scale(with<Copies>(collective("all_gather", "out = the inputs of all PEs, by rank",
                                          {"one_shot", "direct", "ring"}),
                               {"copy_engine"}),
@@ -289,8 +290,18 @@ void require_dtype(const Algorithm& algorithm, const std::string& variant,
                    " was not compiled for dtype " + dtype + "; it takes " + known);
 }
 
+bool chooses_levels(const Algorithm& algorithm, const std::string& variant) {
+  const auto has = [&](const char* name) {
+    return std::find(algorithm.variants.begin(), algorithm.variants.end(), name) !=
+           algorithm.variants.end();
+  };
+  return variant == models::in_levels_variant && !has(models::in_levels_variant) &&
+         has(models::levels_on_a_ring);
+}
+
 void require_variant(const Algorithm& algorithm, const std::string& variant) {
   if (variant == "auto" || (variant == nccl_variant && algorithm.has_nccl)) return;
+  if (chooses_levels(algorithm, variant)) return;
   const auto& names = algorithm.variants;
   if (std::find(names.begin(), names.end(), variant) != names.end()) return;
   throw UsageError("unknown variant '" + variant + "' of " + algorithm.name + "; the nearest is '" +

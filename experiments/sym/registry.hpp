@@ -60,7 +60,11 @@ class Registry {
 // The variant that is NCCL's own call, see Algorithm::has_nccl.
 inline const std::string nccl_variant = "nccl";
 
-// Throws UsageError, naming the nearest, unless `variant` is one of the algorithm's or "auto".
+// Whether the variant stands for the one in two levels that takes least (models/rails.hpp).
+bool chooses_levels(const Algorithm& algorithm, const std::string& variant);
+
+// Throws UsageError, naming the nearest, unless `variant` is one of the algorithm's, stands for
+// some of them, or is "auto".
 void require_variant(const Algorithm& algorithm, const std::string& variant);
 
 // Whether the variant (or, for "auto" and "all", any) was compiled for `dtype`.

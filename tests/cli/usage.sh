@@ -26,7 +26,7 @@ refused "'4Q'" -- "${run[@]}" --sizes 4Q
 refused "'4K:1K'" -- "${run[@]}" --sizes 4K:1K
 refused "--runs" -- "${run[@]}" --runs 0
 refused "--root 2" -- "$SYM" run broadcast --root 2 --pes 2
-refused "--per-node 3" "4 PEs" -- "${run[@]}" --pes 4 --per-node 3 --variant hierarchical
+refused "--per-node 3" "4 PEs" -- "${run[@]}" --pes 4 --per-node 3 --variant hierarchical_ring
 refused "double_tree was not compiled for dtype f16" "f32" -- "${run[@]}" --dtype f16 --variant double_tree
 refused "say the sizes once" -- "${run[@]}" --sizes 1K --bytes 2K
 refused "skip=PE" -- "${run[@]}" --inject jump=1

@@ -140,7 +140,7 @@ void hash_all_reduce(W& world, const BitsKey& key, BitsResult& result) {
   launch_if("two_shot", AllReduceKernel<Variant::two_shot, bf16, Sum>{group, in, out, bits_count});
   launch_if("ring", AllReduceKernel<Variant::ring, bf16, Sum>{group, in, out, bits_count});
   launch_if("hierarchical_ring", command::HierarchicalAllReduceKernel<bf16, Sum>{
-                                group, in, work, out, bits_count, key.per_node});
+                                     group, in, work, out, bits_count, key.per_node});
   const command::ScaleArguments<bf16> scale{group, in, work, out, bits_count, key.per_node, 3};
   launch_if("ring_pipelined", ScaleKernel<Scale::ring_pipelined, bf16, Sum>{scale});
   launch_if("halving_doubling", ScaleKernel<Scale::halving_doubling, bf16, Sum>{scale});

@@ -134,15 +134,43 @@ TEST(Choose, CandidatesAreSortedAndSumsOfTheirTerms) {
 }
 
 TEST(Choose, AcrossNodesARuleChooses) {
-  Menu menu{{"direct", "ring", "hierarchical", "hierarchical_hd"}, 132, 32};
+  Menu menu{
+      {"direct", "ring", "hierarchical_ring", "hierarchical_hd", "hierarchical_tree"}, 132, 32};
   const Machine four = load_machine("dgx-h100*4");
   EXPECT_EQ(choose(four, {"all_reduce", 32, mib}, menu).variant, "hierarchical_hd");
-  EXPECT_EQ(choose(four, {"all_reduce", 24, mib}, menu).variant, "hierarchical");
+  EXPECT_EQ(choose(four, {"all_reduce", 24, 64 * mib}, menu).variant, "hierarchical_ring");
   EXPECT_EQ(choose(four, {"all_reduce", 17, mib}, menu).variant, "ring");
+  menu.variants = {"direct", "ring", "hierarchical"};
+  EXPECT_EQ(choose(four, {"all_gather", 32, mib}, menu).variant, "hierarchical");
   menu.variants = {"direct", "two_hop"};
   EXPECT_EQ(choose(four, {"all_to_all", 32, mib}, menu).variant, "two_hop");
   EXPECT_EQ(choose(four, {"all_to_all", 17, mib}, menu).variant, "direct");
   EXPECT_EQ(choose(four, {"mine", 2, mib}, menu).variant, "");
+}
+
+// On the rails: few steps where latency counts, few bytes where they do, and both where the nodes
+// are a power of two. A NIC of twice the rate moves the crossover to twice the bytes.
+TEST(Choose, WaysOnTheRails) {
+  const Menu menu{{"hierarchical_ring", "hierarchical_hd", "hierarchical_tree"}, 132, 32};
+  const Machine machine = load_machine("dgx-h100*24");
+  const auto variant = [&](const Machine& on, int nodes, double bytes) {
+    return choose_in_levels(on, {"all_reduce", 8 * nodes, bytes}, 8, menu).variant;
+  };
+  EXPECT_EQ(variant(machine, 16, 1 * mib), "hierarchical_hd");
+  EXPECT_EQ(variant(machine, 16, 1 * gib), "hierarchical_hd");
+  EXPECT_EQ(variant(machine, 24, 1 * mib), "hierarchical_tree");
+  EXPECT_EQ(variant(machine, 24, 1 * gib), "hierarchical_ring");
+  const auto ring_from = [&](const Machine& on) {
+    double bytes = kib;
+    while (variant(on, 24, bytes) != "hierarchical_ring") bytes *= 1.01;
+    return bytes;
+  };
+  const Machine twice = with(machine, "nic_gbps", 2 * machine.number("nic_gbps"));
+  EXPECT_NEAR(ring_from(twice) / ring_from(machine), 2, 0.05);
+  // One node, or no rails: the first on the menu.
+  EXPECT_EQ(variant(machine, 1, mib), "hierarchical_ring");
+  EXPECT_EQ(choose_in_levels(load_machine("h200x2"), {"all_reduce", 6, mib}, 2, menu).variant,
+            "hierarchical_ring");
 }
 
 // The size from which on a lane has several groups of 16 bytes: flags on the wire against passes.
