@@ -20,7 +20,8 @@ std::vector<RailTime> rail_times(const Machine& machine, int nodes, double share
       machine.number("nic_post_us") + latency_us + machine.number_or("nic_flag_us", latency_us);
   const double message_us = share_bytes / (machine.number("nic_gbps") * 1e3);
   const double steps = nodes - 1;
-  const int depth = std::bit_width(static_cast<unsigned>(nodes - 1));  // log2, rounded up
+  const auto depth =
+      static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1)));  // log2, rounded up
   // Twice (N-1)/N of the share each way: Patarasuk and Yuan, 2009; Thakur et al., 2005.
   const double least_us = 2 * steps / nodes * message_us;
   std::vector<RailTime> all{
