@@ -132,12 +132,12 @@ class Fitter {
     });
   }
 
-  // One way of a packet: its epoch and source are loaded, it goes, a poll sees it, the lanes meet.
-  // Of a signal: its epoch, the release, the flag, the poll, the lanes.
+  // One way of a packet: its source is loaded, and with it the count of messages; it goes, a poll
+  // sees it, the lanes meet. Of a signal: its epoch, the release, the flag, the poll, the lanes.
   void flags() {
     const double seen_us = number("load_local_us") + number("sync_us");
     with_line(of(Probe::packet_ping), by_rounds, [&](const Line& line, const FitQuality& quality) {
-      add("flag_us", line.slope / 2 - 2 * number("load_local_us") - seen_us, quality);
+      add("flag_us", line.slope / 2 - number("load_local_us") - seen_us, quality);
     });
     const auto alone = [](const Sample& s) { return s.blocks == 1; };
     with_line(of(Probe::signal_ping, alone), by_rounds,
