@@ -8,6 +8,7 @@
 #    `random` and `pct`, SEEDS (1000) seeds each.
 # 3. Mutants of every algorithm: of each group at least 95 % (gemm: 94) of those that are not equivalent must be noticed.
 # 4. The rule of clang-tidy that takes as long as all others together.
+# 5. The sanitizers' tests with the conformance suite of check and sim, which CI's leave out (build/asan, ASAN=0: not).
 #
 # A finding of the first two is a false alarm of the checker or a bug of the library: the output names the test, the
 # number of PEs, the schedule and the seed. The same alone:
@@ -52,4 +53,8 @@ for algorithm in all_reduce all_gather reduce_scatter broadcast all_to_all all_t
   "$sym" mutate "$algorithm" --min-score "$least" --proof-seconds 10 >"$scratch/mutants" || { failed=1; cat "$scratch/mutants"; }
 done
 SYM_TIDY_CHECKS=performance-unnecessary-value-param tests/tidy/tidy.sh "${1:-build/ci}" || [ $? = 77 ] || failed=1
+if [ "${ASAN:-1}" != 0 ]; then
+  cmake --preset asan -DSYM_NIGHTLY=ON >"$scratch/asan" 2>&1 && cmake --build --preset asan >>"$scratch/asan" 2>&1 &&
+    ctest --preset asan >>"$scratch/asan" 2>&1 || { failed=1; tail -n 40 "$scratch/asan"; }
+fi
 exit $failed
