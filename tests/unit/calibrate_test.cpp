@@ -39,12 +39,12 @@ double time_us(const Truth& t, const Sample& s, double pass_bytes) {
     case Probe::far_load:
       return start + s.rounds * (t.remote + t.sync);
     case Probe::packet_ping:
-      return start + 2 * s.rounds * (2 * t.local + t.flag + seen);
+      return start + 2 * s.rounds * (t.local + t.flag + seen);
     case Probe::signal_ping:
       return start + 2 * s.rounds * (t.local + t.release + t.flag + t.turn * (s.blocks - 1) + seen);
     case Probe::exchange:
     case Probe::exchange_early:
-      return start - (s.probe == Probe::exchange ? 0 : t.early) + 2 * t.local + t.flag + seen +
+      return start - (s.probe == Probe::exchange ? 0 : t.early) + t.local + t.flag + seen +
              us_of(n, t.write) + t.pass * std::ceil(n / pass_bytes);
     case Probe::put_one:
       return moved(1, t.write, t.oneway);
