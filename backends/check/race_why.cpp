@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/fiber/queue_numbers.hpp"
+
 namespace sym::check {
 
 namespace {
@@ -141,7 +143,10 @@ Why beside_host(const Access& earlier, const Access& later) {
 
 Why between_queues(const Access& earlier, const Access& later) {
   const auto name = [](const Access& access) {
-    return "queue " + std::to_string(access.queue >= 0 ? access.queue : access.stream) + " of " +
+    const int queue = access.queue >= 0 ? access.queue : access.stream;
+    // Streams of a capture run under numbers of their own.
+    const bool captured = queue >= fiber::most_queues;
+    return (captured ? "a captured queue" : "queue " + std::to_string(queue)) + " of " +
            pe_text(access.pe);
   };
   const std::string why = "nothing orders " + name(earlier) + " before " + name(later);

@@ -93,7 +93,7 @@ class Session {
     tally.executions += last.executions;
     tally.missed *= 1 - last.pct.bound;
     tally.within_bound = tally.within_bound || last.within_bound;
-    for (const auto& [site, times] : last.statistics.sites) sites_.insert(site);
+    for (const auto& [site, times] : last.statistics.sites) sites_[site] += times;
     std::string why = findings_.ended_early(found);
     if (last.incomplete && !last.within_bound)
       why = "a budget ended it, and nothing is known of the rest: " + last.not_reached;
@@ -170,9 +170,14 @@ class Session {
 
   void print_sites() const {
     if (options_.coverage) {
-      for (const auto& [site, verb] : sites_) std::printf("  %s  %s\n", site.c_str(), verb.c_str());
+      for (const auto& [site, times] : sites_) {
+        std::printf("  %s  %s  x%llu\n", site.first.c_str(), site.second.c_str(),
+                    static_cast<unsigned long long>(times));
+      }
     } else if (!wrong_) {
-      for (const std::string& line : report::covered_lines(sites_))
+      report::Sites sites;
+      for (const auto& [site, times] : sites_) sites.insert(site);
+      for (const std::string& line : report::covered_lines(sites))
         std::printf("covered    %s\n", line.c_str());
     }
   }
@@ -181,7 +186,7 @@ class Session {
   const Program& program_;
   std::string name_;
   report::Findings findings_;
-  report::Sites sites_;
+  decltype(fiber::Statistics::sites) sites_;  // of all runs
   bool wrong_ = false;
 };
 

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-namespace sym::fiber {
+#include "backends/fiber/queue_numbers.hpp"
 
-namespace {
-constexpr int most_queues = 1 << 20;  // streams from here on are those of graphs
-}  // namespace
+namespace sym::fiber {
 
 // --- streams, captures and marks -----------------------------------------------------------------
 

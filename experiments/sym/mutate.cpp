@@ -188,6 +188,8 @@ int mutate_command(const Invocation& invocation, const std::vector<std::string>&
                    "a number of seconds, as --proof-seconds 10 (0: none)");
   const double least = parse_number(take_option(arguments, "--min-score"), 0,
                                     "percent of the mutants of a group, as --min-score 95");
+  if (least > 100)
+    throw UsageError("--min-score: at most 100 percent of the mutants of a group can be killed");
   if (arguments.empty() || arguments.front().starts_with("-"))
     throw UsageError("mutate: name an algorithm first (sym list shows all)");
   const Algorithm& algorithm = invocation.registry.find(arguments.front());

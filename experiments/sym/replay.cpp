@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "backends/report/build.hpp"
 #include "experiments/sym/backends.hpp"
 
@@ -53,6 +55,12 @@ std::vector<Finding> found_by(const Outcome& outcome) {
 
 int replay_command(const Invocation& invocation, const std::string& file) {
   const Replay replay = report::read_replay(file, report::source_id());
+  const auto& known = invocation.registry.algorithms();
+  const std::string name = replay.arguments.empty() ? "" : replay.arguments[0];
+  if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.name == name; })) {
+    throw UsageError(file + " is of a program that has the algorithm '" + name +
+                     "', which this one has not; its findings name the command that replays them");
+  }
   const ReplayedRun run = run_of(invocation.registry, replay);
   const Algorithm& algorithm = invocation.registry.find(run.options.algorithm);
   Replay again;

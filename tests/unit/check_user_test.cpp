@@ -236,7 +236,7 @@ TEST(CheckMain, NamesTheOpSitesOfACleanRun) {
   const Said said = main_of({}, right);
   EXPECT_THAT(said.out, testing::ContainsRegex("covered .*check_user_test.cpp:[0-9]+,[0-9]+"));
   EXPECT_THAT(main_of({"--coverage"}, right).out,
-              testing::ContainsRegex("check_user_test.cpp:[0-9]+  wait_until\n"));
+              testing::ContainsRegex("check_user_test.cpp:[0-9]+  wait_until  x2\n"));
 }
 
 // Two writers of one byte in an order that nothing gives, and a reader whose path depends on it.
