@@ -1,5 +1,6 @@
 // What every legal delivery of some signals gives to whoever has waited for a part of them.
 #include <algorithm>
+#include <set>
 
 #include "backends/check/counting.hpp"
 #include "core/signals.hpp"
@@ -76,25 +77,44 @@ void take_chunk(Clock& clock, const std::vector<Clock>& all, const Deliveries& d
   }
 }
 
-// Of the transfers of one agent to one PE.
-void take_transfers(Clock& clock, const std::vector<Clock>& all, const Deliveries& deliveries,
-                    const Clock::Entry& entry) {
-  std::vector<const Completed*> known(all.size());
-  std::vector<std::uint64_t> values(all.size());
+// What each signal brings of the transfers of one agent to one PE. Who knows of a quiet behind all
+// that another signal brings of them has it as well.
+std::vector<Completed> brought(const std::vector<Clock>& all, AgentId agent, int pe) {
+  std::vector<const Completed*> own(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) own[i] = all[i].completed(agent, pe);
+  std::vector<Completed> each(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    known[i] = all[i].completed(entry.agent, entry.pe);
-    values[i] = known[i] == nullptr ? 0 : known[i]->prefix;
+    const std::uint64_t quiet = all[i].quiet(agent);
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      if (own[j] == nullptr) continue;
+      const bool behind = own[j]->last_order != 0 && own[j]->last_order <= quiet;
+      if (i == j || behind) each[i].join(*own[j]);
+    }
+  }
+  return each;
+}
+
+// Of the transfers of one agent to one PE. The singles are those of each signal for itself: in what
+// all of them bring together, the prefix of one would hide the single of another.
+void take_transfers(Clock& clock, const std::vector<Clock>& all, const Deliveries& deliveries,
+                    const Clock::Entry& every) {
+  const std::vector<Completed> each = brought(all, every.agent, every.pe);
+  std::vector<std::uint64_t> values(each.size());
+  std::set<std::uint64_t> singles;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    values[i] = each[i].prefix;
+    singles.insert(each[i].singles.begin(), each[i].singles.end());
   }
   Completed sure;
   sure.add_prefix(deliveries.least(values));
-  for (const std::uint64_t one : entry.completed.singles) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-      values[i] = known[i] != nullptr && known[i]->covers(one);
+  for (const std::uint64_t one : singles) {
+    if (sure.covers(one)) continue;
+    for (std::size_t i = 0; i < each.size(); ++i) values[i] = each[i].covers(one);
     if (deliveries.least(values) != 0) sure.add(one);
   }
-  sure.last_order = entry.completed.last_order;
+  sure.last_order = every.completed.last_order;
   if (sure.prefix != 0 || !sure.singles.empty())
-    clock.completed_for(entry.agent, entry.pe).join(sure);
+    clock.completed_for(every.agent, every.pe).join(sure);
 }
 
 }  // namespace

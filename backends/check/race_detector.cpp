@@ -1,6 +1,7 @@
 #include "backends/check/race_detector.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "backends/check/race_notes.hpp"
@@ -14,6 +15,19 @@ struct AccessPair {
   Access read, write;
 };
 
+// `write` is a transfer's, and `earlier` an access of the same bytes before it, the last writer
+// first: see Access::last_round.
+void look_back(Access& write, const Access& earlier, bool ordered) {
+  const bool same_op = earlier.write && earlier.order != 0 && earlier.pe == write.pe &&
+                       earlier.block == write.block && earlier.site.line == write.site.line &&
+                       std::string_view(earlier.site.file) == write.site.file;
+  if (same_op) {
+    write.last_round = {earlier.agent, earlier.order, earlier.pe_order};
+  } else if (ordered && earlier.agent != write.agent) {
+    write.last_round = {};
+  }
+}
+
 // Kept with a payload transfer: what happens before it.
 struct TransferNote : fiber::Note {
   std::shared_ptr<const Clock> clock;
@@ -23,7 +37,7 @@ struct TransferNote : fiber::Note {
   // Of a block whose lanes are parted: what each lane knows of its own part.
   std::shared_ptr<const Clock> lane_clock;
   std::uint64_t lane_fenced = 0;
-  AccessRef read, write;
+  std::shared_ptr<AccessPair> pair;
 };
 
 // Whether a fence puts the delivery of `later` behind that of `earlier`, of the same issuer. That
@@ -176,8 +190,7 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   pair->write.write = true;
   pair->write.bytes = transfer.dst;
   if (transfer.packet) pair->write.message = transfer.follower->word;
-  note->read = AccessRef(pair, &pair->read);
-  note->write = AccessRef(pair, &pair->write);
+  note->pair = std::move(pair);
   transfer.note = note;
 }
 
@@ -214,7 +227,7 @@ void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced
 
 Toucher RaceDetector::toucher_of(const fiber::Transfer& transfer, bool write) {
   const auto& note = static_cast<const TransferNote&>(*transfer.note);
-  return {id_of(*transfer.issuer), *note.clock, note.tick, note.write->to_pe,
+  return {id_of(*transfer.issuer), *note.clock, note.tick, note.pair->write.to_pe,
           write ? note.fenced : 0};  // a fence says nothing of sources
 }
 
@@ -222,7 +235,7 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
                                    bool write) {
   ++accesses_;
   const auto& note = static_cast<const TransferNote&>(*transfer.note);
-  const AccessRef& access = write ? note.write : note.read;
+  const AccessRef access(note.pair, write ? &note.pair->write : &note.pair->read);
   const int issuer = id_of(*transfer.issuer);
   const auto ordered = [&](const Access& earlier) {
     if (earlier.agent != issuer) return known(earlier, *note.clock);
@@ -237,7 +250,10 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
            (write && delivered_before(earlier, *access, fenced));
   };
   shadow_.record(bytes, access, ordered, [&](const Access& earlier) {
-    if (ordered(earlier)) return;
+    const bool is_ordered = ordered(earlier);
+    const bool other_piece = earlier.agent == issuer && earlier.order == transfer.order;
+    if (write && !other_piece) look_back(note.pair->write, earlier, is_ordered);
+    if (is_ordered) return;
     const bool own_lanes = earlier.agent == issuer && earlier.order == 0 &&
                            earlier.tick <= note.tick && earlier.lane_epoch == note.lane_epoch &&
                            !pieces_apart(earlier, *access);

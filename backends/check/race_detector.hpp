@@ -73,6 +73,8 @@ class RaceDetector : public fiber::Observer {
   void transfer_access(fiber::Transfer& transfer, const fiber::Bytes& bytes, bool write);
   void report_race(const Access& earlier, const Access& later, const fiber::Bytes& where);
   void report_missing_sync(const Access& earlier, const Access& later);
+  const fiber::Agent& agent_of(const Access& access) const;
+  bool lapped(const Access& earlier, const Access& later) const;
   bool is_new(const char* kind, const Site& earlier, const Site& later);
 
   fiber::Engine*& engine_;

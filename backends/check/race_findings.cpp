@@ -70,10 +70,27 @@ void RaceDetector::report_race(const Access& earlier, const Access& later,
                                   : bytes.begin;
     memory += " bytes [" + std::to_string(begin) + ", " + std::to_string(begin + bytes.size) + ")";
   }
+  const AgentNote& by = note_of(agent_of(later));
+  engine_->report(race_finding(earlier, later, memory, by.weak, lapped(earlier, later)));
+}
+
+const fiber::Agent& RaceDetector::agent_of(const Access& access) const {
   const auto& agents = engine_->agents();
-  const auto by = std::find_if(agents.begin(), agents.end(),
-                               [&](const auto& agent) { return id_of(*agent) == later.agent; });
-  engine_->report(race_finding(earlier, later, memory, note_of(**by).weak));
+  return **std::find_if(agents.begin(), agents.end(),
+                        [&](const auto& agent) { return id_of(*agent) == access.agent; });
+}
+
+// Whether one of the two is a transfer of a later round than the other one's block has waited for.
+bool RaceDetector::lapped(const Access& earlier, const Access& later) const {
+  if (earlier.block < 0 || later.block < 0) return false;  // hosts and queues count no rounds
+  if (earlier.write && later.write && earlier.order != 0 && later.order != 0) return false;
+  const bool first = earlier.last_round.agent >= 0;
+  if (!first && later.last_round.agent < 0) return false;
+  Access round = first ? earlier : later;
+  round.agent = round.last_round.agent;
+  round.order = round.last_round.order;
+  round.pe_order = round.last_round.pe_order;
+  return known(round, note_of(agent_of(first ? later : earlier)).clock);
 }
 
 void RaceDetector::report_missing_sync(const Access& earlier, const Access& later) {

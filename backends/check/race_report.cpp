@@ -33,8 +33,8 @@ fiber::Place place_of(const Access& access, const char* role) {
 }
 
 fiber::Finding race_finding(const Access& earlier, const Access& later, const std::string& memory,
-                            const WeakWait& weak) {
-  const Why why = why_unordered(earlier, later, weak);
+                            const WeakWait& weak, bool lapped) {
+  const Why why = why_unordered(earlier, later, weak, lapped);
   std::ostringstream text;
   text << "RACE  " << to_string(earlier.verb) << " vs " << to_string(later.verb) << "  " << memory
        << "\n  " << where(earlier) << "\n  " << where(later) << "\n  why    " << why.why

@@ -18,9 +18,10 @@ struct WeakWait {
   bool nothing_new = false;     // it counted only what had been counted before
 };
 
-// Two accesses that nothing orders. `memory` names where; `weak` is of the later one's agent.
+// Two accesses that nothing orders. `memory` names where; `weak` is of the later one's agent;
+// `lapped`: one is a transfer of a later round than the other one's agent has waited for.
 fiber::Finding race_finding(const Access& earlier, const Access& later, const std::string& memory,
-                            const WeakWait& weak);
+                            const WeakWait& weak, bool lapped);
 // Two accesses of one block that other lanes may do.
 fiber::Finding missing_sync_finding(const Access& earlier, const Access& later);
 fiber::Place place_of(const Access& access, const char* role);

@@ -71,6 +71,22 @@ Why two_issuers(const Access& earlier, const Access& later) {
               "after quiet(): a fence orders what one issuer does"};
 }
 
+// The transfer writes where one of the round before has been waited for, and may not have been
+// used.
+Why next_round(const Access& transfer, const Access& user) {
+  const bool blocks = transfer.pe == user.pe && !is_host(user);
+  const auto name = [blocks](const Access& access) {
+    return (blocks ? "block " + std::to_string(access.block) + " of " : "") + pe_text(access.pe);
+  };
+  const std::string verb = verb_of(transfer);
+  return {"this " + verb + " is of a later round than " + name(user) +
+              " has waited for, and no signal tells its issuer that the round before has been "
+              "used: it may overwrite what is being read or has not been read",
+          "a credit is missing: let " + name(user) + " signal back to " + name(transfer) +
+              " when it has used the memory, and let that wait for it before the next " + verb +
+              "; or let each round have a place of its own"};
+}
+
 Why transfer_under_way(const Access& earlier, const Access& later) {
   if (in_flight(later) && earlier.write && later.write) return two_issuers(earlier, later);
   if (earlier.pe == later.pe) {
@@ -83,15 +99,24 @@ Why transfer_under_way(const Access& earlier, const Access& later) {
                          "blocks"};
   }
   const std::string acquired =
-      pe_text(later.pe) + " has acquired nothing that covers this " + verb_of(earlier) + ": no ";
-  if (earlier.to_pe == later.pe) {
-    return {
-        acquired + "fence or quiet of its issuer lies between it and a signal that was waited for",
-        "let its issuer call " + fence_of(earlier) +
-            " or quiet() before the signal, or carry it in a put_signal, and wait for that "
-            "signal"};
+      pe_text(later.pe) + " has acquired nothing that covers this " + verb_of(earlier) + ": ";
+  if (earlier.to_pe == later.pe && earlier.verb == fiber::Verb::put_signal) {
+    return {acquired +
+                "it has waited neither for its signal nor for one behind a fence or quiet of "
+                "its issuer",
+            "let " + pe_text(later.pe) +
+                " wait for the signal of this put_signal first, or for one that its issuer sends "
+                "after " +
+                fence_of(earlier) + " or quiet()"};
   }
-  return {acquired + "quiet of its issuer lies between it and a signal that was waited for",
+  if (earlier.to_pe == later.pe) {
+    return {acquired +
+                "no fence or quiet of its issuer lies between it and a signal that was waited for",
+            "let its issuer call " + fence_of(earlier) +
+                " or quiet() before the signal, or carry it in a put_signal, and wait for that "
+                "signal"};
+  }
+  return {acquired + "no quiet of its issuer lies between it and a signal that was waited for",
           "let its issuer call quiet() before a signal to " + pe_text(later.pe) +
               ", and wait for that signal"};
 }
@@ -111,11 +136,15 @@ Why overtaken(const Access& earlier, const Access& transfer) {
                   "or let each block touch only its own parts"};
   }
   const bool fences = transfer.to_pe == earlier.pe;
+  const std::string before =
+      fences && transfer.verb == fiber::Verb::put_signal
+          ? "let " + pe_text(earlier.pe) + " wait for the signal of this put_signal first"
+          : "let its issuer call " + (fences ? fence_of(transfer) + " or " : "") +
+                "quiet() before the signal that " + pe_text(earlier.pe) + " waits for";
   return {"no signal from " + pe_text(earlier.pe) + " after its access has been acquired by " +
               pe_text(transfer.pe) + " before this one, and no signal to it covers the " + verb,
-          "if the " + verb + " must come after: a barrier or a signal is missing before it; if " +
-              "before: let its issuer call " + (fences ? fence_of(transfer) + " or " : "") +
-              "quiet() before the signal that " + pe_text(earlier.pe) + " waits for"};
+          "if the " + verb +
+              " must come after: a barrier or a signal is missing before it; if before: " + before};
 }
 
 // One of the two is a PE's host program; the other a block or a queue, or of another PE's.
@@ -178,7 +207,7 @@ Why message_as_data() {
 
 }  // namespace
 
-Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak) {
+Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak, bool lapped) {
   if (earlier.of_word != later.of_word) return word_as_data(earlier, later);
   if (earlier.message != nullptr || later.message != nullptr) return message_as_data();
   if (pieces_apart(earlier, later)) {
@@ -194,6 +223,8 @@ Why why_unordered(const Access& earlier, const Access& later, const WeakWait& we
   }
   Why why;
   if (explained_by(weak, earlier, why)) return why;
+  if (lapped && earlier.last_round.agent >= 0) return next_round(earlier, later);
+  if (lapped) return next_round(later, earlier);
   if (in_flight(earlier)) return transfer_under_way(earlier, later);
   if (in_flight(later)) return overtaken(earlier, later);
   if (is_host(earlier) || is_host(later)) return beside_host(earlier, later);

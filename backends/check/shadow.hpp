@@ -27,6 +27,13 @@ struct Access {
   bool write = false;
   bool atomic = false;
   bool of_word = false;  // a signal, wait or test
+  // Of a transfer that writes: the last one of the same op to bytes of it, if nobody has been known
+  // to use them since.
+  struct Round {
+    AgentId agent = -1;  // -1: none
+    std::uint64_t order = 0;
+    std::uint64_t pe_order = 0;
+  } last_round;
   // A message of packets, or its receipt: the word that is its flag. The two ends prove themselves
   // to each other, and to nobody else.
   const fiber::Word* message = nullptr;

@@ -360,15 +360,18 @@ void FiberBlock::enter(const Channel& channel, Site site) {
                    std::to_string(channel.blocks));
   }
   const Range mine{static_cast<std::size_t>(agent_.block), 1};
+  engine_.claim(resolve(channel.busy, mine, agent_.pe));
+  if (agent_.failed) return;
   std::uint64_t* busy = own(channel.busy, mine.first);
   if (*busy != 0) {
     agent_.failed = true;
-    engine_.stop({"busy", "CHANNEL BUSY another launch uses the channel's rows\n  at     " +
-                              engine_.describe(agent_)});
+    engine_.stop({"busy",
+                  "CHANNEL BUSY nobody has entered the channel, and something has written "
+                  "the word that says so\n  at     " +
+                      engine_.describe(agent_)});
     return;
   }
   *busy = 1;
-  engine_.claim(resolve(channel.busy, mine, agent_.pe));
 }
 
 void FiberBlock::leave(const Channel& channel, Site site) {

@@ -55,7 +55,46 @@ void Engine::refuse_overlapping(const Bytes& src, const Bytes& dst, Same same) {
 
 // --- what is left open ---------------------------------------------------------------------------
 
+namespace {
+// Of a block that enters a channel whose rows `holder` has. `who` and `now` are its own words.
+Finding busy_finding(const std::string& who, const Place& now, const Place& holder) {
+  const bool same = holder.launch == now.launch && holder.block == now.block;
+  const std::string launch =
+      "launch " + std::to_string(holder.launch) + " (" + holder.launch_name + ")";
+  const std::string entered = same ? "this block" : launch;
+  const std::string why =
+      same ? "the rows of a channel are for one operation at a time, and a block that has entered "
+             "leaves before it enters again; collectives enter and leave by themselves"
+           : "blocks of one index share the rows of a channel, and nothing orders the two launches";
+  const std::string fix =
+      same
+          ? "leave the channel before entering it again, or take a second channel for what is done "
+            "inside"
+          : "give launches that may run at the same time a channel each, or put them on one "
+            "stream; "
+            "and leave the channel on every path";
+  Place first = holder;
+  first.role = "holds";
+  return {"busy",
+          "CHANNEL BUSY " + entered + " has entered the channel and not left it\n  at     " + who +
+              "\n  holds  " + launch + " block " + std::to_string(holder.block) + "  enter at " +
+              holder.site.file + ":" + std::to_string(holder.site.line) + "\n  why    " + why +
+              "\n  fix    " + fix,
+          "",
+          why,
+          fix,
+          {now, first}};
+}
+}  // namespace
+
+// Ends the run if somebody has the rows.
 void Engine::claim(const Bytes& word) {
+  const auto held = claims_.find({word.pe, word.space, word.begin});
+  if (held != claims_.end()) {
+    current_->failed = true;
+    stop(busy_finding(describe(*current_), place_of(*current_, "at"), held->second.places.front()));
+    return;
+  }
   const std::string why = "the channel has no rows for the next operation";
   const std::string fix = "leave the channel on every path of the kernel that has entered it";
   claims_[{word.pe, word.space, word.begin}] = {

@@ -206,7 +206,8 @@ void ThreadBlock::enter(const Channel& channel, Site site) {
   std::uint64_t* busy =
       address(channel.busy, Range{static_cast<std::size_t>(place_.index), 1}, place_.pe, site);
   if (busy == nullptr || std::atomic_ref(*busy).exchange(1, std::memory_order_acq_rel) == 0) return;
-  fail("channel busy: another launch uses the channel's rows", site);
+  fail("channel busy: another launch uses the channel's rows, or this block has entered before",
+       site);
 }
 
 void ThreadBlock::leave(const Channel& channel) {

@@ -37,6 +37,7 @@ struct Program {
 };
 
 std::vector<Program> ordering_programs();  // transfers, fences, syncs
+std::vector<Program> round_programs();     // rounds that overtake each other
 std::vector<Program> barrier_programs();   // collectives without one of their barriers
 std::vector<Program> waiting_programs();   // deadlocks
 std::vector<Program> memory_programs();    // out of bounds, use after free
@@ -55,10 +56,10 @@ std::vector<Program> published_misuse_programs();    // mismatch, scheduling, li
 inline std::vector<Program> programs() {
   std::vector<Program> all;
   for (const auto& some :
-       {ordering_programs(), barrier_programs(), waiting_programs(), memory_programs(),
-        overlap_programs(), refusal_programs(), packet_programs(), moe_programs(), queue_programs(),
-        gemm_programs(), published_ordering_programs(), published_epoch_programs(),
-        published_reuse_programs(), published_misuse_programs()}) {
+       {ordering_programs(), round_programs(), barrier_programs(), waiting_programs(),
+        memory_programs(), overlap_programs(), refusal_programs(), packet_programs(),
+        moe_programs(), queue_programs(), gemm_programs(), published_ordering_programs(),
+        published_epoch_programs(), published_reuse_programs(), published_misuse_programs()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

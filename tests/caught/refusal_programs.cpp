@@ -88,6 +88,19 @@ struct HalfAChannel {
   }
 };
 
+// A block that has the rows takes them again.
+struct EntersTwice {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.enter(desk.group.channel);
+    if (fixed) block.leave(desk.group.channel);
+    block.enter(desk.group.channel);
+    block.leave(desk.group.channel);
+  }
+};
+
 // Keys that are left out have no place.
 struct LeavesPlaces {
   Desk desk;
@@ -148,6 +161,12 @@ std::vector<Program> refusal_programs() {
        one_launch_of<HalfAChannel<false, true>>,
        {"is left that was not entered", "leave at "},
        "enter the channel"},
+      {"channel_entered_twice",
+       "busy",
+       1,
+       one_launch_of<EntersTwice>,
+       {"this block has entered the channel and not left it", "launch 1 (planted) block 0  enter"},
+       "leave the channel before entering it again"},
       {"places_left_out",
        "uninitialised-read",
        1,

@@ -74,8 +74,11 @@ TEST(MisuseOnCheck, OneSkipsIsADeadlockAtOnce) {
 }
 
 TEST(MisuseOnCheck, ChannelOnTwoStreamsIsBusy) {
-  expect_finding(2, channel_on_two_streams<FiberWorld>, "busy",
-                 [](const std::string& text) { EXPECT_THAT(text, HasSubstr("intrudes")); });
+  expect_finding(2, channel_on_two_streams<FiberWorld>, "busy", [](const std::string& text) {
+    EXPECT_THAT(text, HasSubstr("intrudes"));
+    EXPECT_THAT(text, HasSubstr("launch 1 (holds) has entered the channel and not left it"));
+    EXPECT_THAT(text, HasSubstr("a channel each"));
+  });
 }
 
 TEST(MisuseOnCheck, OverlappingWindowsAreRefused) {

@@ -19,7 +19,8 @@ struct Table {
 Found judged(const std::function<void(F&, const Table&)>& kernel, int pes,
              std::uint64_t launches = 1) {
   Found result;
-  for (const std::string schedule : {"fifo", "worst", "random", "random", "random"}) {
+  for (const std::string schedule :
+       {"fifo", "worst", "random", "random", "random", "pct", "exhaustive"}) {
     static std::uint64_t seed = 0;
     CheckOptions options;
     options.pes = pes;
@@ -86,6 +87,77 @@ auto in_order(bool fenced) {
 TEST(CountingSignals, OneProducersFenceOrdersThem) {
   EXPECT_EQ(judged(in_order(true), 2).kinds, "");
   EXPECT_EQ(judged(in_order(false), 2).kinds, "race ");
+}
+
+// Batches of unordered signals with a fence behind each: a wait for whole batches is for all of
+// them, though signals of the next one may have come before the wait looks.
+auto in_batches(std::uint64_t batches, std::uint64_t of) {
+  return [=](F& block, const Table& t) {
+    constexpr std::size_t width = 8;
+    if (block.pe() == 1) {
+      for (std::uint64_t i = 0; i < batches * of; ++i) {
+        if (i > 0 && i % of == 0) block.fence(0);
+        block.put_signal(t.x, t.y, Range{i * width, width}, t.counter, 0, 0);
+      }
+      block.quiet();
+    } else {
+      for (std::uint64_t come = of; come <= batches * of; come += of) {
+        (void)block.wait_until(t.counter, 0, come);
+        use(block, t, Range{0, come * width});
+      }
+    }
+  };
+}
+TEST(CountingSignals, WholeBatchesAreAllOfThem) {
+  EXPECT_EQ(judged(in_batches(2, 2), 2).kinds, "");
+  EXPECT_EQ(judged(in_batches(3, 2), 2).kinds, "");
+  EXPECT_EQ(judged(in_batches(2, 3), 2).kinds, "");
+}
+auto one_behind_a_batch(Range read, std::uint64_t wanted) {
+  return [=](F& block, const Table& t) {
+    if (block.pe() == 1) {
+      block.put_signal(t.x, t.y, Range{0, 8}, t.counter, 0, 0);
+      block.put_signal(t.x, t.y, Range{8, 8}, t.counter, 0, 0);
+      block.fence(0);
+      block.put_signal(t.x, t.y, Range{16, 8}, t.counter, 0, 0);
+      block.quiet();
+    } else {
+      (void)block.wait_until(t.counter, 0, wanted);
+      use(block, t, read);
+    }
+  };
+}
+TEST(CountingSignals, TheNextBatchComesBehindTheFence) {
+  EXPECT_EQ(judged(one_behind_a_batch({0, 8}, 2), 2).kinds, "");
+  EXPECT_EQ(judged(one_behind_a_batch({8, 8}, 2), 2).kinds, "");
+  EXPECT_EQ(judged(one_behind_a_batch({8, 8}, 1), 2).kinds, "race ");
+  EXPECT_EQ(judged(one_behind_a_batch({16, 8}, 2), 2).kinds, "race ");
+}
+
+// Either of two signals brings the first's payload: one knows of its quiet, the other of its
+// signal.
+auto either_way(bool completed) {
+  return [=](F& block, const Table& t) {
+    const Signals& steps = t.group.channel.steps;
+    if (block.pe() == 1) {
+      block.put_signal(t.x, t.y, half, steps, 0, 0);
+      if (completed) block.quiet();
+      block.signal(t.counter, 0, 2);
+    }
+    if (block.pe() == 0) {
+      (void)block.wait_until(steps, 0, t.group.team.only(1));
+      block.signal(t.counter, 0, 2);
+    }
+    if (block.pe() == 2) {
+      (void)block.wait_until(t.counter, 0, 1);
+      block.reduce(t.y, t.x, half, t.group.team.only(0), Sum{});
+    }
+    block.quiet();
+  };
+}
+TEST(CountingSignals, AQuietAndASignalMayBringTheSame) {
+  EXPECT_EQ(judged(either_way(true), 3).kinds, "");
+  EXPECT_EQ(judged(either_way(false), 3).kinds, "race ");
 }
 
 // Unordered signals of one producer have in common what it did before the first of them.

@@ -39,10 +39,10 @@ Access by_queue(int pe, int queue, bool write) {
   return one;
 }
 std::string fix(const Access& earlier, const Access& later) {
-  return why_unordered(earlier, later, WeakWait{}).fix;
+  return why_unordered(earlier, later, WeakWait{}, false).fix;
 }
 std::string why(const Access& earlier, const Access& later) {
-  return why_unordered(earlier, later, WeakWait{}).why;
+  return why_unordered(earlier, later, WeakWait{}, false).why;
 }
 
 TEST(RaceWhy, TransfersOfOneIssuer) {
@@ -88,6 +88,27 @@ TEST(RaceWhy, ATransferAndWhoItIsFor) {
                     Not(HasSubstr("put_signal"))));
   EXPECT_THAT(fix(transfer(0, -1, false, Verb::get), direct(1, 0, true)),
               AllOf(HasSubstr("quiet() before a signal to PE 1"), Not(HasSubstr("fence"))));
+}
+
+// It carries a signal already: what is missing is the wait.
+TEST(RaceWhy, APutSignalThatNobodyHasWaitedFor) {
+  const Access put_signal = transfer(0, 1, true, Verb::put_signal);
+  EXPECT_THAT(why(put_signal, direct(1, 0, false)), HasSubstr("waited neither for its signal"));
+  EXPECT_THAT(fix(put_signal, direct(1, 0, false)),
+              AllOf(HasSubstr("let PE 1 wait for the signal"), Not(HasSubstr("carry it"))));
+  EXPECT_THAT(fix(direct(1, 0, false), put_signal),
+              AllOf(HasSubstr("PE 1 wait for the signal"), Not(HasSubstr("let its issuer"))));
+}
+
+TEST(RaceWhy, ATransferOfALaterRound) {
+  Access next = transfer(0, 1, true, Verb::put_signal);
+  next.last_round.agent = next.agent;
+  const Access reader = direct(1, 0, false);
+  for (const Why& why :
+       {why_unordered(next, reader, {}, true), why_unordered(reader, next, {}, true)}) {
+    EXPECT_THAT(why.why, HasSubstr("this put_signal is of a later round than PE 1 has waited for"));
+    EXPECT_THAT(why.fix, HasSubstr("let PE 1 signal back to PE 0"));
+  }
 }
 
 // The other way round: it may be late, or too early.
