@@ -23,7 +23,8 @@ struct TransferNote : fiber::Note {
   // Of a block whose lanes are parted: what each lane knows of its own part.
   std::shared_ptr<const Clock> lane_clock;
   std::uint64_t lane_fenced = 0;
-  AccessRef read, write;
+  LetterRef answer;  // of packets: the receiver's last message
+  std::shared_ptr<Access> read, write;
 };
 
 // Whether a fence puts the delivery of `later` behind that of `earlier`, of the same issuer. That
@@ -96,11 +97,13 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
   record(agent, access);
 }
 
-// From its receipt on, a message is memory of its receiver.
+// From its receipt on, a message is memory of its receiver. The word's taker has just taken it.
 void RaceDetector::received(fiber::Agent& agent, const fiber::Bytes& bytes,
                             const fiber::Word& word) {
   auto access = std::make_shared<Access>(describe(agent, bytes, true));
   access->message = &word;
+  access->message_epoch = epoch_of(word.history.taker.value << tag_bits);
+  letters_.received(word.history.id, access->message_epoch);
   record(agent, access);
 }
 
@@ -175,10 +178,21 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   pair->write = access;
   pair->write.write = true;
   pair->write.bytes = transfer.dst;
-  if (transfer.packet) pair->write.message = transfer.follower->word;
-  note->read = AccessRef(pair, &pair->read);
-  note->write = AccessRef(pair, &pair->write);
+  note->read = std::shared_ptr<Access>(pair, &pair->read);
+  note->write = std::shared_ptr<Access>(pair, &pair->write);
   transfer.note = note;
+  if (transfer.packet) issued_packet(transfer);
+}
+
+void RaceDetector::issued_packet(fiber::Transfer& transfer) {
+  auto& note = static_cast<TransferNote&>(*transfer.note);
+  const fiber::Transfer& flag = *transfer.follower;
+  note.write->message = flag.word;
+  note.write->message_epoch = epoch_of(flag.amount);
+  note.answer = letters_.answer(flag.word_id);
+  const auto& clock = note.lane_clock != nullptr ? note.lane_clock : note.clock;
+  letters_.sent(flag.word_id, std::make_shared<const Letter>(Letter{
+                                  note.write->message_epoch, note.write->agent, note.tick, clock}));
 }
 
 void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced) {
@@ -225,6 +239,8 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
   const AccessRef& access = write ? note.write : note.read;
   const int issuer = id_of(*transfer.issuer);
   const auto ordered = [&](const Access& earlier) {
+    const bool answered = write && note.answer != nullptr && earlier.message == access->message;
+    if (answered && note.answer->sent_after(earlier)) return true;
     if (earlier.agent != issuer) return known(earlier, *note.clock);
     if (earlier.order == 0) {  // program order, lane by lane
       return earlier.tick <= note.tick &&
@@ -307,6 +323,7 @@ void RaceDetector::completed(fiber::Agent& agent) {
 void RaceDetector::settled() {
   most_bytes_ = std::max(most_bytes_, bytes());
   shadow_.clear();
+  letters_.clear();
   std::fill(data_.begin(), data_.end(), 0);
   for (Counted* counted : counted_) counted->settle();
 }
