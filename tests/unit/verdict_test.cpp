@@ -12,7 +12,8 @@ namespace {
 TEST(Verdict, LostIsASignalThatALargerValueSwallows) {
   const Finding finding = hang(2, [](FiberWorld& world) {
     const Group group{world.channel({1}), world.team()};
-    const Signals& barriers = group.channel.barriers;
+    Signals barriers = group.channel.barriers;
+    barriers.sent = world.allocate_control<std::uint64_t>(2);  // nobody may write the channel's
     for (int round = 0; round < 2; ++round) {
       // The count of what was sent is rewritten, so that the second signal says "first" again.
       const std::uint64_t zeros[2] = {0, 0};
