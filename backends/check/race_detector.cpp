@@ -37,6 +37,7 @@ struct TransferNote : fiber::Note {
   // Of a block whose lanes are parted: what each lane knows of its own part.
   std::shared_ptr<const Clock> lane_clock;
   std::uint64_t lane_fenced = 0;
+  LetterRef answer;  // of packets: the receiver's last message
   std::shared_ptr<AccessPair> pair;
 };
 
@@ -110,11 +111,13 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
   record(agent, access);
 }
 
-// From its receipt on, a message is memory of its receiver.
+// From its receipt on, a message is memory of its receiver. The word's taker has just taken it.
 void RaceDetector::received(fiber::Agent& agent, const fiber::Bytes& bytes,
                             const fiber::Word& word) {
   auto access = std::make_shared<Access>(describe(agent, bytes, true));
   access->message = &word;
+  access->message_epoch = epoch_of(word.history.taker.value << tag_bits);
+  letters_.received(word.history.id, access->message_epoch);
   record(agent, access);
 }
 
@@ -189,9 +192,21 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
   pair->write = access;
   pair->write.write = true;
   pair->write.bytes = transfer.dst;
-  if (transfer.packet) pair->write.message = transfer.follower->word;
   note->pair = std::move(pair);
   transfer.note = note;
+  if (transfer.packet) issued_packet(transfer);
+}
+
+void RaceDetector::issued_packet(fiber::Transfer& transfer) {
+  auto& note = static_cast<TransferNote&>(*transfer.note);
+  const fiber::Transfer& flag = *transfer.follower;
+  Access& write = note.pair->write;
+  write.message = flag.word;
+  write.message_epoch = epoch_of(flag.amount);
+  note.answer = letters_.answer(flag.word_id);
+  const auto& clock = note.lane_clock != nullptr ? note.lane_clock : note.clock;
+  letters_.sent(flag.word_id, std::make_shared<const Letter>(
+                                  Letter{write.message_epoch, write.agent, note.tick, clock}));
 }
 
 void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced) {
@@ -238,6 +253,8 @@ void RaceDetector::transfer_access(fiber::Transfer& transfer, const fiber::Bytes
   const AccessRef access(note.pair, write ? &note.pair->write : &note.pair->read);
   const int issuer = id_of(*transfer.issuer);
   const auto ordered = [&](const Access& earlier) {
+    const bool answered = write && note.answer != nullptr && earlier.message == access->message;
+    if (answered && note.answer->sent_after(earlier)) return true;
     if (earlier.agent != issuer) return known(earlier, *note.clock);
     if (earlier.order == 0) {  // program order, lane by lane
       return earlier.tick <= note.tick &&
@@ -323,6 +340,7 @@ void RaceDetector::completed(fiber::Agent& agent) {
 void RaceDetector::settled() {
   most_bytes_ = std::max(most_bytes_, bytes());
   shadow_.clear();
+  letters_.clear();
   std::fill(data_.begin(), data_.end(), 0);
   for (Counted* counted : counted_) counted->settle();
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backends/check/counting.hpp"
+#include "backends/check/letters.hpp"
 #include "backends/check/race_report.hpp"
 #include "backends/check/shadow.hpp"
 
@@ -59,6 +60,7 @@ class RaceDetector : public fiber::Observer {
 
  private:
   void record(fiber::Agent& agent, const std::shared_ptr<Access>& access);
+  void issued_packet(fiber::Transfer& transfer);
   void issued_signal(fiber::Transfer& transfer, std::uint64_t fenced);
   void check_post(const fiber::Agent& agent, const fiber::Transfer& transfer,
                   const Counted& counted);
@@ -83,6 +85,7 @@ class RaceDetector : public fiber::Observer {
   bool look_again_ = false;
   bool parts_lanes_ = false;  // some verb runs without the sync in it
   Shadow shadow_;
+  Letters letters_;
   Clock::Pool pool_;
   // Agents made so far, by PE, stream and block; and those of all PEs that are numbered together.
   std::map<std::tuple<int, int, int>, int> made_;

@@ -100,7 +100,7 @@ void RaceDetector::report_missing_sync(const Access& earlier, const Access& late
 
 std::size_t RaceDetector::bytes() const {
   constexpr std::size_t cell = sizeof(Access) + 160;  // with its part of a tree
-  std::size_t all = shadow_.ranges() * cell + pool_.bytes();
+  std::size_t all = shadow_.ranges() * cell + pool_.bytes() + letters_.bytes();
   for (const Counted* counted : counted_) all += counted->bytes();
   for (const auto& agent : engine_->agents()) {
     if (agent->note == nullptr) continue;  // nobody looks on

@@ -205,10 +205,23 @@ Why message_as_data() {
           "own flags"};
 }
 
+// Two messages of one sender to one receiver, in the same cells.
+Why message_overwrites(const Access& earlier, const Access& later) {
+  const Access& receipt = earlier.order == 0 ? earlier : later;
+  const Access& sent = earlier.order == 0 ? later : earlier;
+  return {pe_text(sent.pe) + " sends the next message into cells whose message " +
+              pe_text(receipt.bytes.pe) + " may not have read: no message that " +
+              pe_text(sent.pe) + " has received was sent after that receipt",
+          "use the inbox as its channel has it, whose two buffers take turns (not "
+          "in_one_buffer()), or put a barrier between the receipt and the next message"};
+}
+
 }  // namespace
 
 Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak, bool lapped) {
   if (earlier.of_word != later.of_word) return word_as_data(earlier, later);
+  if (earlier.message != nullptr && earlier.message == later.message)
+    return message_overwrites(earlier, later);
   if (earlier.message != nullptr || later.message != nullptr) return message_as_data();
   if (pieces_apart(earlier, later)) {
     return {"two pieces of one warps() touch the same memory and are unordered",

@@ -34,9 +34,10 @@ struct Access {
     std::uint64_t order = 0;
     std::uint64_t pe_order = 0;
   } last_round;
-  // A message of packets, or its receipt: the word that is its flag. The two ends prove themselves
-  // to each other, and to nobody else.
+  // A message of packets, or its receipt: the word that is its flag, and which message of that
+  // word. The two ends prove themselves to each other, and to nobody else.
   const fiber::Word* message = nullptr;
+  std::uint64_t message_epoch = 0;
   fiber::Bytes bytes;  // the whole range that the verb named
   fiber::Verb verb = fiber::Verb::host;
   Site site;
@@ -56,7 +57,8 @@ inline bool pieces_apart(const Access& a, const Access& b) {
 
 // Of two that touch the same bytes.
 inline bool conflicting(const Access& a, const Access& b) {
-  if (a.message != nullptr && a.message == b.message) return false;
+  const bool one_message = a.message != nullptr && a.message == b.message;
+  if (one_message && a.message_epoch == b.message_epoch) return false;
   if (a.atomic && b.atomic) return a.bytes.begin != b.bytes.begin || a.bytes.size != b.bytes.size;
   return a.write || b.write;
 }

@@ -70,6 +70,8 @@ class Deadlock {
   void from_anyone(const Agent& agent, Need& need) const;
   static bool all_wait_there(const Agent& agent, const std::vector<const Agent*>& others);
   void absent(const Agent& agent, int pe, const Agent* ended, Need& need) const;
+  void not_launched(const Agent& agent, int pe, Need& need) const;
+  bool most_have_begun(int launch) const;
   const Agent* producer_of(const Agent& agent, const Word& word) const;
   std::string line_of(const Agent& agent, const Need& need) const;
   // "channel #0 steps slot 3 lane 1"; a counter has no lane.

@@ -236,6 +236,39 @@ void Deadlock::from_lane(const Agent& agent, Need& need) const {
   if (need.from.empty()) absent(agent, pe, producer, need);
 }
 
+// Whether more than half of the PEs are there: then whoever is not has left it out.
+bool Deadlock::most_have_begun(int launch) const {
+  int begun = 0;
+  for (int pe = 0; pe < engine_.pes(); ++pe) begun += engine_.launches_begun(pe) >= launch ? 1 : 0;
+  return 2 * begun > engine_.pes();
+}
+
+// PE `pe` is a launch behind. Its host may have ended, or wait for the others' before it launches.
+void Deadlock::not_launched(const Agent& agent, int pe, Need& need) const {
+  const std::string name = "PE " + std::to_string(pe);
+  const std::string here = ", and this is launch " + std::to_string(agent.launch) + " here";
+  const int begun = engine_.launches_begun(pe);
+  const Agent& host = *engine_.hosts_[static_cast<std::size_t>(pe)];
+  if (!runs(host)) {
+    need.culprits.push_back(engine_.place_of(host, "host"));
+    need.decide(Verdict::exited, name + "'s host program has ended" +
+                                     (begun == 0 ? " and launched nothing"
+                                                 : " after its launch " + std::to_string(begun)) +
+                                     here);
+    return;
+  }
+  const bool meets = !engine_.barrier_.what[static_cast<std::size_t>(pe)].empty();
+  if (meets && !most_have_begun(agent.launch)) {
+    need.from.push_back(&host);
+    return;
+  }
+  need.decide(
+      Verdict::stale_epoch,
+      name +
+          (begun == 0 ? " has begun no launch" : " has ended its launch " + std::to_string(begun)) +
+          here);
+}
+
 // PE `pe` has nothing under way that could bring it. `ended`: its agent that would have, if known.
 void Deadlock::absent(const Agent& agent, int pe, const Agent* ended, Need& need) const {
   const std::string name = "PE " + std::to_string(pe);
@@ -256,12 +289,7 @@ void Deadlock::absent(const Agent& agent, int pe, const Agent* ended, Need& need
   if (before && !queued.empty())
     need.queued = name + "'s next launch (" + queued.front() + ") is queued behind one that waits";
   if (agent.queue < 0 && before) {
-    const int begun = engine_.launches_begun(pe);
-    need.decide(Verdict::stale_epoch,
-                name +
-                    (begun == 0 ? " has begun no launch"
-                                : " has ended its launch " + std::to_string(begun)) +
-                    ", and this is launch " + std::to_string(agent.launch) + " here");
+    not_launched(agent, pe, need);
     return;
   }
   if (ended == nullptr) {

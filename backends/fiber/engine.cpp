@@ -303,10 +303,6 @@ void Engine::access(const Bytes& bytes, bool write, bool atomic) {
   if (observer_ != nullptr && bytes.size != 0) observer_->access(*current_, bytes, write, atomic);
 }
 
-void Engine::control(const Bytes& bytes, bool write) {
-  if (observer_ != nullptr) observer_->control(*current_, bytes, write);
-}
-
 void Engine::synced() {
   const bool hidden = current_->block >= 0 && hides(Change::no_sync);
   if (observer_ == nullptr) return;

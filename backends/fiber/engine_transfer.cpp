@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/fiber/engine.hpp"
+#include "backends/fiber/own_words.hpp"
 #include "backends/fiber/tracer.hpp"
 #include "core/error.hpp"
 
@@ -66,6 +67,7 @@ void Engine::put(const Bytes& src, const Bytes& dst, Transfer::Kind kind) {
   touch(src);
   touch(dst);
   refuse_overlap(src, dst);
+  refuse_own_words(*this, holds_words_, dst);
   Transfer transfer;
   transfer.kind = kind;
   transfer.src = src;
@@ -77,6 +79,7 @@ void Engine::put(const Bytes& src, const Bytes& dst, Transfer::Kind kind) {
 }
 
 void Engine::put_value(std::vector<std::byte> value, const Bytes& dst) {
+  refuse_own_words(*this, holds_words_, dst);
   Transfer transfer;
   transfer.kind = Transfer::Kind::value;
   transfer.dst = dst;
@@ -88,6 +91,8 @@ void Engine::put_value(std::vector<std::byte> value, const Bytes& dst) {
 }
 
 void Engine::signal(const WordId& id, std::uint64_t amount, bool sets, bool follows_last_put) {
+  const std::size_t bytes = sizeof(std::uint64_t);
+  refuse_own_words(*this, holds_words_, {id.pe, id.space, id.index * bytes, bytes});
   Transfer transfer;
   transfer.kind = Transfer::Kind::signal;
   transfer.word_id = id;

@@ -4,21 +4,45 @@
 #include <utility>
 
 #include "backends/fiber/engine.hpp"
+#include "backends/fiber/own_words.hpp"
 #include "backends/fiber/tracer.hpp"
 
 namespace sym::fiber {
 
 namespace {
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+void mark(std::vector<char>& words, int at, Words kind) {
+  const auto space = static_cast<std::size_t>(at);
+  if (space >= words.size()) words.resize(space + 1, 0);
+  if (words[space] != static_cast<char>(Words::own)) words[space] = static_cast<char>(kind);
+}
 }  // namespace
+
+void refuse_own_words(Engine& engine, const std::vector<char>& words, const Bytes& dst) {
+  if (dst.size == 0 || !engine.holds_words(dst.space)) return;
+  const bool own = words[static_cast<std::size_t>(dst.space)] == static_cast<char>(Words::own);
+  if (!own || engine.mutation() != nullptr) return;  // mutants count in them, as their verbs would
+  const bool by_host = engine.current().block < 0;
+  engine.refuse((by_host ? "a host" : "a " + std::string(to_string(engine.current().step.verb))) +
+                " writes " + engine.memory().name(dst.space) +
+                ", which a PE keeps for itself; only the verbs of its table may");
+}
+
+// A host tells of words that it has just made, and that verbs of blocks alone write.
+void Engine::control(const Bytes& bytes, bool write) {
+  if (current_->block < 0) {
+    mark(holds_words_, bytes.space, Words::own);
+  } else if (observer_ != nullptr) {
+    observer_->control(*current_, bytes, write);
+  }
+}
 
 Word& Engine::word(const WordId& id) {
   auto& word = words_[static_cast<std::size_t>(id.pe)][key_of(id)];
   if (word == nullptr) {
     word = std::make_unique<Word>(id, memory_.word_at(id.pe, id.space, id.index));
-    const auto space = static_cast<std::size_t>(id.space);
-    if (space >= holds_words_.size()) holds_words_.resize(space + 1, 0);
-    holds_words_[space] = 1;
+    mark(holds_words_, id.space, Words::signals);
   }
   return *word;
 }
@@ -59,6 +83,7 @@ void Engine::free(Segment segment, std::size_t offset) {
 }
 
 void Engine::begin_write(const Bytes& bytes, bool adds) {
+  refuse_own_words(*this, holds_words_, bytes);
   for (Word* word : words_in(bytes)) {
     word->added = adds && (!word->written || word->added);
     if (std::exchange(word->written, true)) continue;

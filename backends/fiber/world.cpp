@@ -61,10 +61,15 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
         allocate_bytes(Segment::control, count, sizeof(std::uint64_t), {name + part, first_value}),
         count};
   };
+  const auto private_words = [&](const std::string& part, std::size_t count, std::uint64_t first) {
+    const auto made = own(part.c_str(), count, first);
+    engine().control(engine().resolve(made.segment, made.offset_bytes, 0, pe_), true);
+    return made;
+  };
   const auto make_tables = [&](Signals& signals, const std::string& part) {
     signals.words = own(part.c_str(), words, signals.tagged ? tagged_word(epoch, 0) : epoch);
-    signals.sent = own((part + " sent").c_str(), words, epoch);
-    signals.seen = own((part + " seen").c_str(), words, epoch);
+    signals.sent = private_words(part + " sent", words, epoch);
+    signals.seen = private_words(part + " seen", words, epoch);
     signals.slots = slots;
     signals.lanes = n_pes();
   };
@@ -74,7 +79,7 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   channel.barriers.tagged = true;
   make_tables(channel.barriers, "barriers");
   make_tables(channel.steps, "steps");
-  channel.busy = own("busy", slots);
+  channel.busy = private_words("busy", slots, 0);
   if (request.packet_bytes > 0) {
     Packets& inbox = channel.inbox;
     // A fibre that stands for several blocks has their inboxes.

@@ -1,4 +1,5 @@
-// Inboxes of packets that somebody touches who is neither sender nor receiver.
+// Inboxes of packets: somebody touches them who is neither sender nor receiver, or a message goes
+// where the one before may not have been read.
 #include "core/collective/barrier.hpp"
 #include "tests/caught/caught.hpp"
 
@@ -90,6 +91,33 @@ struct SharesCells {
   }
 };
 
+// What a sender knows of its peer when it has taken one message of it is enough for two buffers.
+struct OneBuffer {
+  template <Block B>
+  void operator()(B& block, const Mail& mail) const {
+    for (int round = 0; round < 4; ++round)
+      exchange(block, mail, mail.fixed ? mail.inbox : mail.inbox.in_one_buffer());
+  }
+};
+
+// One buffer for good, which a barrier at the end of each launch makes right.
+struct OneBufferForGood {
+  Mail mail;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    exchange(block, mail, mail.inbox.in_one_buffer());
+    if (mail.fixed) barrier(block, mail.desk.group);
+    block.quiet();
+  }
+};
+void one_buffer_for_good(FiberWorld& world, bool fixed) {
+  const Desk desk(world);
+  const Packets inbox = world.channel({1, 64}).inbox;
+  const Mail mail{desk, inbox, inbox, inbox.cells.as<float>(), fixed};
+  for (int launch = 0; launch < 3; ++launch)
+    world.launch(launch_of("planted", 1), OneBufferForGood{mail});
+}
+
 }  // namespace
 
 std::vector<Program> packet_programs() {
@@ -98,7 +126,9 @@ std::vector<Program> packet_programs() {
   return {{"inbox_cleared", "race", 2, posts<Clears>, {"transform", "put_packets", inbox}, hint},
           {"inbox_peeked", "race", 2, posts<Peeks>, {"read", "put_packets", inbox}, hint},
           {"inbox_put_over", "race", 2, posts<PutsOver>, {"put", "_packets", inbox}, hint},
-          {"inbox_shared", "race", 2, posts<SharesCells>, {"_packets", inbox}, hint}};
+          {"inbox_shared", "race", 2, posts<SharesCells>, {"_packets", inbox}, hint},
+          {"one_buffer", "race", 2, posts<OneBuffer>, {"_packets", inbox}, "two buffers"},
+          {"one_buffer_for_good", "race", 2, one_buffer_for_good, {"_packets", inbox}, "barrier"}};
 }
 
 }  // namespace sym::caught

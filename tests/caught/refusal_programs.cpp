@@ -126,10 +126,55 @@ void places_left_out(FiberWorld& world, bool fixed) {
   world.launch(config, LeavesPlaces{desk, keys, fixed});
 }
 
+// Each writes words that verbs of a table keep for themselves. Repaired, it has words of its own.
+struct PutsIntoSent {
+  template <Block B>
+  void operator()(B& block, const Group& group, Window<std::uint64_t> words) const {
+    block.put_value(words, 0, std::uint64_t{9}, group.team.pe(group.team.next()));
+  }
+  static Window<std::uint64_t> words_of(const Channel& channel) { return channel.steps.sent; }
+};
+struct FillsSeen {
+  template <Block B>
+  void operator()(B& block, const Group&, Window<std::uint64_t> words) const {
+    block.transform(words, words.all(), []() { return std::uint64_t{0}; });
+  }
+  static Window<std::uint64_t> words_of(const Channel& channel) { return channel.barriers.seen; }
+};
+struct ClearsBusy {
+  template <Block B>
+  void operator()(B& block, const Group& group, Window<std::uint64_t> words) const {
+    block.enter(group.channel);
+    block.fetch_add(words, 0, std::uint64_t{1}, block.pe());
+    block.leave(group.channel);
+  }
+  static Window<std::uint64_t> words_of(const Channel& channel) { return channel.busy; }
+};
+struct CopiesIntoSeen {
+  template <Block B>
+  void operator()(B& block, const Group& group, Window<std::uint64_t> words) const {
+    block.put(words, group.channel.steps.words, Range{0, 1}, group.team.pe(group.team.next()));
+  }
+  static Window<std::uint64_t> words_of(const Channel& channel) { return channel.steps.seen; }
+};
+
+template <class Act>
+struct WritesOwnWords {
+  Desk desk;
+  bool fixed;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    const auto theirs = Act::words_of(desk.group.channel);
+    Act{}(block, desk.group, fixed ? desk.words : theirs);
+    block.quiet();
+  }
+};
+
 }  // namespace
 
 std::vector<Program> refusal_programs() {
   const std::string left_open = "by the end of the ";
+  const std::string alone = "only the verbs of its table may";
   return {
       {"swallowed_refusal", "error", 2, one_launch_of<Swallows>, {"out of bounds", "put at "}},
       {"swallowed_refusal_at_the_end",
@@ -171,7 +216,27 @@ std::vector<Program> refusal_programs() {
        "uninitialised-read",
        1,
        places_left_out,
-       {"UNINITIALISED READ  read of scratch"}}};
+       {"UNINITIALISED READ  read of scratch"}},
+      {"puts_into_sent",
+       "error",
+       2,
+       one_launch_of<WritesOwnWords<PutsIntoSent>>,
+       {"a put_value writes channel #0 steps sent", alone}},
+      {"fills_seen",
+       "error",
+       2,
+       one_launch_of<WritesOwnWords<FillsSeen>>,
+       {"a transform writes channel #0 barriers seen", alone}},
+      {"clears_busy",
+       "error",
+       2,
+       one_launch_of<WritesOwnWords<ClearsBusy>>,
+       {"a fetch_add writes channel #0 busy", alone}},
+      {"copies_into_seen",
+       "error",
+       2,
+       one_launch_of<WritesOwnWords<CopiesIntoSeen>>,
+       {"a put writes channel #0 steps seen", alone}}};
 }
 
 }  // namespace sym::caught

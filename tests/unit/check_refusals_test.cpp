@@ -94,6 +94,16 @@ TEST(Arguments, SignalsWithoutEndAreNamedBeforeMemoryEnds) {
               HasSubstr("more than 2^18 transfers of this block are under way"));
 }
 
+TEST(Arguments, AHostDoesNotWriteWhatATableCounts) {
+  const auto report = check_program(two(), [](FiberWorld& world) {
+    const Channel channel = world.channel({1});
+    const std::uint64_t zero = 0;
+    world.write(channel.steps.sent, &zero, 1);
+  });
+  EXPECT_THAT(report.text(), HasSubstr("ERROR a host writes channel #0 steps sent, which a PE "
+                                       "keeps for itself"));
+}
+
 TEST(ExpectClean, FailsWhereNothingRan) {
   EXPECT_NONFATAL_FAILURE(expect_clean(Program([](FiberWorld&) {}), two()), "nothing was checked");
 }

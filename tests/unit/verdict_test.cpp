@@ -12,7 +12,8 @@ namespace {
 TEST(Verdict, LostIsASignalThatALargerValueSwallows) {
   const Finding finding = hang(2, [](FiberWorld& world) {
     const Group group{world.channel({1}), world.team()};
-    const Signals& barriers = group.channel.barriers;
+    Signals barriers = group.channel.barriers;
+    barriers.sent = world.allocate_control<std::uint64_t>(2);  // nobody may write the channel's
     for (int round = 0; round < 2; ++round) {
       // The count of what was sent is rewritten, so that the second signal says "first" again.
       const std::uint64_t zeros[2] = {0, 0};
@@ -104,9 +105,44 @@ void barriers(FiberWorld& world, int launches, int blocks) {
   }
 }
 
-TEST(Verdict, StaleEpochWhereAPeLeavesOutALaunch) {
-  const Finding finding =
+TEST(Verdict, ExitedWhereAHostEndsWithoutTheLaunch) {
+  const Finding after =
       hang(3, [](FiberWorld& world) { barriers(world, world.pe() == 2 ? 1 : 2, 1); });
+  EXPECT_EQ(after.verdict, "exited");
+  EXPECT_EQ(after.why,
+            "PE 2's host program has ended after its launch 1, and this is launch 2 here");
+  const Finding at_once =
+      hang(2, [](FiberWorld& world) { barriers(world, world.pe() == 1 ? 0 : 1, 1); });
+  EXPECT_EQ(at_once.verdict, "exited");
+  EXPECT_EQ(at_once.why,
+            "PE 1's host program has ended and launched nothing, and this is launch 1 here");
+}
+
+// Few have launched: a host that waits for the others may be about to.
+TEST(Verdict, CycleThroughAHostThatMeetsTheOthersBeforeItLaunches) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    if (world.pe() == 1) world.barrier();
+    launch(world, [=](FiberBlock& block) {
+      const Signals& steps = group.channel.steps;
+      if (block.pe() == 1) block.signal(steps, 0, 0);
+      if (block.pe() == 0) block.wait_until(steps, 0, group.team.only(1));
+    });
+    world.synchronize();
+    if (world.pe() == 0) world.barrier();
+  });
+  EXPECT_EQ(finding.verdict, "cycle");
+  EXPECT_EQ(finding.why,
+            "PE 0 host synchronize: its launches have not ended <- PE 0 block 0 wait(channel #0 "
+            "steps slot 0 lane 1) <- PE 1 host barrier <- PE 0 host");
+}
+
+TEST(Verdict, StaleEpochWhereAPeLeavesOutALaunch) {
+  const Finding finding = hang(3, [](FiberWorld& world) {
+    barriers(world, world.pe() == 2 ? 1 : 2, 1);
+    world.synchronize();
+    world.barrier();
+  });
   EXPECT_EQ(finding.verdict, "stale epoch");
   EXPECT_EQ(finding.why, "PE 2 has ended its launch 1, and this is launch 2 here");
   EXPECT_THAT(finding.text, HasSubstr("last written by PE 2 block 0 launch 1"));
