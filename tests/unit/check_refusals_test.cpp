@@ -100,7 +100,7 @@ TEST(Arguments, AHostDoesNotWriteWhatATableCounts) {
     const std::uint64_t zero = 0;
     world.write(channel.steps.sent, &zero, 1);
   });
-  EXPECT_THAT(report.text(), HasSubstr("ERROR a host writes channel #0 steps sent, which a PE "
+  EXPECT_THAT(report.text(), HasSubstr("a host writes channel #0 steps sent, which a PE "
                                        "keeps for itself"));
 }
 
