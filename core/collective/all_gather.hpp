@@ -39,6 +39,7 @@ template <Block B, Operand In, Operand Out>
 SYM_FN void all_gather_one_shot(B& block, const Group& group, In in, Out out, std::size_t n) {
   const Out place = out.at(static_cast<std::size_t>(group.team.rank()) * n);
   const Extent all{out, static_cast<std::size_t>(group.team.size()) * n};
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{place, n}, all)) return;
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);
@@ -46,8 +47,6 @@ SYM_FN void all_gather_one_shot(B& block, const Group& group, In in, Out out, st
     block.put_packets(inbox, slot, in, piece, group.team);
     block.quiet();  // the piece of `in` has been sent: it may be written again, where it lies in
                     // `out`
-    // Here it takes no time: packets are on their way.
-    if (!apart_or_in_place(block, Extent{in, n}, Extent{place, n}, all)) return;
     if (!block.receive_packets(per_member(out, n), in, piece, inbox, slot, group.team)) return;
   }
 }

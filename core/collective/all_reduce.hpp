@@ -19,14 +19,13 @@ namespace sym {
 template <Block B, Operand In, Operand Out, class Op>
 SYM_FN void all_reduce_one_shot(B& block, const Group& group, In in, Out out, std::size_t n,
                                 Op op) {
+  if (!apart_or_in_place(block, Extent{in, n}, Extent{out, n})) return;
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);
   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
     block.put_packets(inbox, slot, in, piece, group.team);
     block.quiet();  // the piece of `in` has been sent: `out` may be the same memory
-    // Here it takes no time: packets are on their way.
-    if (!apart_or_in_place(block, Extent{in, n}, Extent{out, n})) return;
     if (!block.reduce_packets(out, in, piece, inbox, slot, group.team, op)) return;
   }
 }

@@ -45,11 +45,10 @@ SYM_FN void all_to_all_one_shot(B& block, const Group& group, In in, Out out, st
   const auto rows = per_member(in, n);
   const In own = rows.of(group.team.rank());
   const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
+  if (!apart(block, Extent{in, size}, Extent{out, size})) return;
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);
   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
     block.put_packets(inbox, slot, rows, piece, group.team);
-    // Here it takes no time: packets are on their way.
-    if (!apart(block, Extent{in, size}, Extent{out, size})) return;
     if (!block.receive_packets(per_member(out, n), own, piece, inbox, slot, group.team)) return;
   }
   block.quiet();  // `in` has been sent

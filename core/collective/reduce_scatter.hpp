@@ -35,11 +35,10 @@ SYM_FN void reduce_scatter_one_shot(B& block, const Group& group, In in, Out out
   const auto shares = per_member(in, n);
   const In own = shares.of(group.team.rank());
   const Extent all{in, static_cast<std::size_t>(group.team.size()) * n};
+  if (!apart_or_in_place(block, Extent{out, n}, Extent{own, n}, all)) return;
   const auto rounds = rounds_of<typename In::value_type>(block, group, n);
   for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
     block.put_packets(inbox, slot, shares, piece, group.team);
-    // Here it takes no time: packets are on their way.
-    if (!apart_or_in_place(block, Extent{out, n}, Extent{own, n}, all)) return;
     if (!block.reduce_packets(out, own, piece, inbox, slot, group.team, op)) return;
   }
   block.quiet();  // `in` has been sent
