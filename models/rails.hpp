@@ -9,7 +9,7 @@
 
 namespace sym::models {
 
-// The variant `hierarchical` of all_reduce stands for: the one of these that takes least.
+// What `hierarchical` of all_reduce stands for is the one of the others that takes least.
 inline constexpr const char* in_levels_variant = "hierarchical";
 inline constexpr const char* levels_on_a_ring = "hierarchical_ring";
 inline constexpr const char* levels_by_halving = "hierarchical_hd";
@@ -20,9 +20,8 @@ struct RailTime {
   double us = 0;
 };
 
-// The least first, of what is left out nothing is said: halving and doubling where the nodes are no
-// power of two, since to fold the others costs a message more each way. Empty for one node, and on
-// machines without NICs.
+// The least first. Without halving and doubling where the nodes are no power of two: to fold the
+// others costs a message more each way. Empty for one node, and on machines without NICs.
 std::vector<RailTime> rail_times(const Machine& machine, int nodes, double share_bytes);
 
 }  // namespace sym::models
