@@ -50,10 +50,9 @@ void ExplorePolicy::issued(Engine&, Transfer& transfer) {
 bool ExplorePolicy::is_local(const Agent& agent, bool woken) const {
   const fiber::Step& step = agent.step;
   const bool own_lane = step.team != nullptr;  // waits for the next signal of each member
-  if (limits_.whole && step.verb != Verb::host) return false;
+  if (fiber::is_of_host(step.verb)) return woken || step.bytes == 0;
+  if (limits_.whole) return false;
   switch (step.verb) {
-    case Verb::host:
-      return woken || step.bytes == 0;
     case Verb::start:
     case Verb::put:
     case Verb::get:

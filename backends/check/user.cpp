@@ -30,17 +30,26 @@ namespace {
 class Thrown {
  public:
   explicit Thrown(int pes) : pes_(pes) {}
-  void add(int pe, const std::string& what) {
+  void add(const fiber::FiberWorld& world, const std::string& what) {
     const auto same =
         std::find_if(all_.begin(), all_.end(), [&](const One& one) { return one.what == what; });
-    One& one = same == all_.end() ? all_.emplace_back(One{what, {}}) : *same;
-    one.pes.insert(pe);
+    One& one = same == all_.end() ? all_.emplace_back(One{what, {}, world.last_call()}) : *same;
+    one.pes.insert(world.pe());
   }
   bool empty() const { return all_.empty(); }
   std::vector<fiber::Finding> findings() const {
     std::vector<fiber::Finding> all;
     for (const One& one : all_) {
-      all.push_back({"exception", "EXCEPTION on " + who(one.pes) + ": " + one.what});
+      const std::string last = one.last.site.line == 0
+                                   ? ""
+                                   : "\n  last   PE " + std::to_string(one.last.pe) + " host  " +
+                                         to_string(one.last.verb) + fiber::at(one.last.site);
+      all.push_back({"exception",
+                     "EXCEPTION on " + who(one.pes) + ": " + one.what + last,
+                     "",
+                     "",
+                     "",
+                     {one.last}});
     }
     return all;
   }
@@ -49,6 +58,7 @@ class Thrown {
   struct One {
     std::string what;
     std::set<int> pes;
+    fiber::Place last;  // call of the first of them
   };
   std::string who(const std::set<int>& pes) const {
     if (pes.size() == 1) return "PE " + std::to_string(*pes.begin());
@@ -68,11 +78,11 @@ CheckReport check_program(const CheckOptions& options, const Program& program) {
   CheckReport report = run_check(options, [&](fiber::FiberWorld& world) {
     try {
       program(world);
-      world.synchronize();  // it may throw what failed in a launch
+      world.synchronize(Site{});  // it may throw what failed in a launch
     } catch (const std::exception& error) {
-      thrown.add(world.pe(), error.what());
+      thrown.add(world, error.what());
     } catch (...) {
-      thrown.add(world.pe(), "something that is no std::exception");
+      thrown.add(world, "something that is no std::exception");
     }
   });
   if (thrown.empty()) return report;

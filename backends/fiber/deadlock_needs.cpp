@@ -13,10 +13,6 @@ bool same_site(Site a, Site b) {
   return a.line != 0 && a.line == b.line && std::string(a.file) == b.file;
 }
 
-std::string at(Site site) {
-  return site.line == 0 ? "" : " at " + std::string(site.file) + ":" + std::to_string(site.line);
-}
-
 }  // namespace
 
 std::string Deadlock::slot_of(const WordId& id) const {
@@ -70,6 +66,8 @@ Deadlock::Waiting Deadlock::waiting(const Agent& agent) const {
   Waiting waiting;
   waiting.agent = &agent;
   waiting.head = engine_.describe(agent) + (agent.on_quiet ? ": waits for its own transfers" : "");
+  if (agent.block < 0)  // what it waits in stands behind it
+    waiting.head = "PE " + std::to_string(agent.pe) + " host" + at(agent.step.site);
   waiting.queued = agent.state == Agent::State::queued;
   waiting.polls = agent.state == Agent::State::ready && agent.block >= 0;
   waiting.place = engine_.place_of(agent, waiting.polls ? "poll" : "wait");

@@ -72,7 +72,25 @@ const char* to_string(Verb verb) {
                                           "transform_by_sum",
                                           "multicast_put",
                                           "multicast_reduce",
-                                          "multicast_all_reduce"};
+                                          "multicast_all_reduce",
+                                          "World::team",
+                                          "World::allocate",
+                                          "World::allocate_control",
+                                          "World::free",
+                                          "World::local",
+                                          "World::channel",
+                                          "World::write",
+                                          "World::read",
+                                          "World::launch",
+                                          "World::queue",
+                                          "World::posts",
+                                          "World::synchronize",
+                                          "World::barrier",
+                                          "World::begin_capture",
+                                          "World::end_capture",
+                                          "World::replay",
+                                          "World::recover",
+                                          "World::mark_us"};
   return names[static_cast<int>(verb)];
 }
 

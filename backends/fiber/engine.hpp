@@ -35,6 +35,8 @@ namespace sym::fiber {
 // The file as the tree knows it: without the way there from the build folder, so that texts are the
 // same on every machine. Points into `file`.
 const char* in_tree(const char* file);
+// " at FILE:LINE"; empty where there is none.
+std::string at(Site site);
 
 // What a stream of a PE runs at a time: a kernel's blocks, or one operation of a queue.
 struct Work {

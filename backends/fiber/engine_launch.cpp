@@ -210,12 +210,12 @@ void Engine::synchronize(Agent& host, int stream) {
 }
 
 void Engine::host_access(Agent& host, std::size_t bytes) {
-  host.step = {Verb::host, {}, bytes, 1, -1, nullptr};
+  host.step.bytes = bytes;
   if (!policy_->waits_are_events()) return;
   host.state = Agent::State::ready;
   policy_->ready(*this, host);
   host.fiber->suspend();
-  host.step = {};
+  host.step.bytes = 0;
 }
 
 void Engine::host_barrier(Agent& host, const std::string& what, bool complete) {
@@ -245,9 +245,10 @@ void Engine::host_barrier(Agent& host, const std::string& what, bool complete) {
   } else {
     for (int other = 0; other < options_.pes; ++other) {
       if (barrier_.what[static_cast<std::size_t>(other)] == what) continue;
-      throw UsageError("PEs disagree: PE " + std::to_string(host.pe) + " calls " + what + ", PE " +
-                       std::to_string(other) + " calls " +
-                       barrier_.what[static_cast<std::size_t>(other)] +
+      const Site there = hosts_[static_cast<std::size_t>(other)]->step.site;
+      throw UsageError("PEs disagree: PE " + std::to_string(host.pe) + " calls " + what +
+                       at(host.step.site) + ", PE " + std::to_string(other) + " calls " +
+                       barrier_.what[static_cast<std::size_t>(other)] + at(there) +
                        "; collectives must be called in the same order with equal arguments");
     }
     ++barrier_.epoch;

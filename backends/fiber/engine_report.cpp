@@ -7,12 +7,10 @@
 
 namespace sym::fiber {
 
-namespace {
 std::string at(Site site) {
   if (site.line == 0) return "";
   return " at " + std::string(site.file) + ":" + std::to_string(site.line);
 }
-}  // namespace
 
 std::string Engine::describe(const Agent& agent) const {
   std::ostringstream text;
@@ -24,6 +22,8 @@ std::string Engine::describe(const Agent& agent) const {
          << ")  " << to_string(agent.step.verb) << at(agent.step.site);
   } else {
     text << " host";
+    if (agent.step.site.line != 0) text << "  " << to_string(agent.step.verb);
+    text << at(agent.step.site);
   }
   return text.str();
 }

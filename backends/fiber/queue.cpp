@@ -141,6 +141,7 @@ GraphId Streams::end_capture() {
 void Streams::report_open_capture() {
   if (!capturing_) return;
   Place place = engine_.place_of(host_, "begin");
+  place.verb = Verb::world_begin_capture;
   place.site = captured_at_;
   place.site.file = in_tree(captured_at_.file);
   const std::string why = "launches and queue operations since then are recorded, and never run";
@@ -148,7 +149,7 @@ void Streams::report_open_capture() {
   engine_.report({"unbalanced",
                   "UNBALANCED a capture was begun and not ended by the end of the program\n" +
                       std::string("  at     PE ") + std::to_string(pe()) +
-                      " host  begin_capture at " + place.site.file + ":" +
+                      " host  World::begin_capture at " + place.site.file + ":" +
                       std::to_string(place.site.line) + "\n  why    " + why + "\n  fix    " + fix,
                   "",
                   why,

@@ -15,7 +15,11 @@ enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_unt
                   read, tally, scan, weighted_sum, warps, require, reduce_slots,
                   queue_put, queue_get, gemm, post, take, record, after,
                   reduce_packets_wait, transform_by_sum_first, transform_by_sum,
-                  multicast_put, multicast_reduce, multicast_all_reduce };
+                  multicast_put, multicast_reduce, multicast_all_reduce,
+                  world_team, world_allocate, world_allocate_control, world_free, world_local,
+                  world_channel, world_write, world_read, world_launch, world_queue, world_posts,
+                  world_synchronize, world_barrier, world_begin_capture, world_end_capture,
+                  world_replay, world_recover, world_mark_us };
 // clang-format on
 // As the program calls it. Some calls are several steps, which are told apart here and have one
 // name: reduce_packets waits before it reduces, receive_packets before it stores (store_packets),
@@ -26,6 +30,8 @@ constexpr bool goes_on(Verb verb) {
   return verb == Verb::reduce_packets || verb == Verb::store_packets ||
          verb == Verb::transform_by_sum;
 }
+// Of a host program: its calls of a World, the last of which it is in or has come back from.
+constexpr bool is_of_host(Verb verb) { return verb == Verb::host || verb >= Verb::world_team; }
 constexpr bool is_copy(Verb verb) { return verb == Verb::queue_put || verb == Verb::queue_get; }
 
 // What an agent is about to do: enough for a cost and for a report.

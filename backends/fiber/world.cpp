@@ -4,8 +4,8 @@
 
 namespace sym::fiber {
 
-Team FiberWorld::team(const std::vector<int>& members) {
-  require_host("team");
+Team FiberWorld::team(const std::vector<int>& members, Site site) {
+  begin(Verb::world_team, site);
   for (std::size_t i = 0; i < members.size(); ++i) {
     const bool valid = members[i] >= 0 && members[i] < n_pes() &&
                        std::count(members.begin(), members.end(), members[i]) == 1;
@@ -20,7 +20,6 @@ Team FiberWorld::team(const std::vector<int>& members) {
 
 std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::size_t element,
                                        const Own& own) {
-  require_host("allocate");
   const std::size_t bytes = bytes_of(count, element);
   const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
   engine().host_barrier(host_,
@@ -39,7 +38,6 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
 }
 
 void FiberWorld::free_bytes(Segment segment, std::size_t offset) {
-  require_host("free");
   engine().host_barrier(host_, "free of offset " + std::to_string(offset), true);
   if (frees_++ == shared_.frees) {
     ++shared_.frees;
@@ -47,8 +45,8 @@ void FiberWorld::free_bytes(Segment segment, std::size_t offset) {
   }
 }
 
-Channel FiberWorld::channel(const ChannelRequest& request) {
-  require_host("channel");
+Channel FiberWorld::channel(const ChannelRequest& request, Site site) {
+  begin(Verb::world_channel, site);
   if (request.blocks < 1) throw UsageError("channel: blocks must be at least 1");
   const auto slots = static_cast<std::size_t>(request.blocks);
   const std::size_t words = slots * static_cast<std::size_t>(n_pes());
@@ -99,25 +97,27 @@ Channel FiberWorld::channel(const ChannelRequest& request) {
   return channel;
 }
 
-MutantQueue<FiberQueue>& FiberWorld::queue(int number) {
-  require_host("queue or launch");
+MutantQueue<FiberQueue>& FiberWorld::stream(int number) {
   return queues_.try_emplace(number, engine().mutation(), streams_, number).first->second;
 }
 
-void FiberWorld::barrier() {
-  require_host("barrier");
+void FiberWorld::barrier(Site site) {
+  begin(Verb::world_barrier, site);
   if (!dropped("World::barrier")) engine().host_barrier(host_, "barrier", false);
 }
 
-void FiberWorld::synchronize() {
-  require_host("synchronize");
+void FiberWorld::synchronize(Site site) {
+  begin(Verb::world_synchronize, site);
   if (!dropped("World::synchronize")) engine().synchronize(host_, -1);
 }
 
-void FiberWorld::require_host(const char* call) const {
-  if (&engine().current() == &host_) return;
-  engine().refuse(std::string("World::") + call +
-                  " is called from inside a kernel; host programs alone call a World");
+void FiberWorld::begin(Verb call, Site site) {
+  if (&engine().current() != &host_) {
+    engine().refuse(std::string(to_string(call)) +
+                    " is called from inside a kernel; host programs alone call a World");
+  }
+  site.file = in_tree(site.file);
+  host_.step = Step{call, site};
 }
 
 bool FiberWorld::dropped(const char* call) const {
@@ -125,8 +125,8 @@ bool FiberWorld::dropped(const char* call) const {
   return mutation != nullptr && mutation->at(Verb::host, Site{call, 0}, pe_, -1) == Change::drop;
 }
 
-Posts FiberWorld::posts(std::size_t slots) {
-  require_host("posts");
+Posts FiberWorld::posts(std::size_t slots, Site site) {
+  begin(Verb::world_posts, site);
   const auto lanes = static_cast<std::size_t>(n_pes());
   const std::size_t words = bytes_of(slots, lanes);
   const std::string name = "posts #" + std::to_string(posts_++);
@@ -158,14 +158,15 @@ void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {
 }
 
 void FiberWorld::finish() {
+  host_.step = {};
   engine().synchronize(host_, -1);
   streams_.report_open_capture();
 }
 
 // The engine ends a run at its first wait that cannot be satisfied, so there is nothing to recover
 // from but what the program finds in its own results.
-void FiberWorld::recover() {
-  require_host("recover");
+void FiberWorld::recover(Site site) {
+  begin(Verb::world_recover, site);
   engine().host_barrier(host_, "recover", true);
 }
 

@@ -38,74 +38,87 @@ class FiberWorld {
   int pe() const { return pe_; }
   int n_pes() const { return engine().pes(); }
   Team team() const { return Team::strided(pe_, 0, 1, n_pes()); }
-  Team team(const std::vector<int>& members);
+  Team team(const std::vector<int>& members, Site site = Site::here());
 
   template <class T>
-  Window<T> allocate(std::size_t count) {
+  Window<T> allocate(std::size_t count, Site site = Site::here()) {
+    begin(Verb::world_allocate, site);
     return Window<T>{Segment::payload, allocate_bytes(Segment::payload, count, sizeof(T)), count};
   }
   template <class T>
-  Window<T> allocate_control(std::size_t count) {
+  Window<T> allocate_control(std::size_t count, Site site = Site::here()) {
+    begin(Verb::world_allocate_control, site);
     return Window<T>{Segment::control, allocate_bytes(Segment::control, count, sizeof(T)), count};
   }
   template <class T>
-  void free(Window<T> window) {
+  void free(Window<T> window, Site site = Site::here()) {
+    begin(Verb::world_free, site);
     free_bytes(window.segment, window.offset_bytes);
   }
   template <class T>
-  Local<T> local(std::size_t count) {
-    require_host("local");
+  Local<T> local(std::size_t count, Site site = Site::here()) {
+    begin(Verb::world_local, site);
     return Local<T>{reinterpret_cast<T*>(engine().memory().local(pe_, bytes_of(count, sizeof(T)))),
                     count};
   }
-  Channel channel(const ChannelRequest& request);
+  Channel channel(const ChannelRequest& request, Site site = Site::here());
 
   template <class T>
-  void write(Window<T> window, const T* from, std::size_t n) {
+  void write(Window<T> window, const T* from, std::size_t n, Site site = Site::here()) {
+    begin(Verb::world_write, site);
     copy(resolve(window, n), const_cast<T*>(from), true);
   }
   template <class T>
-  void read(T* to, Window<T> window, std::size_t n) {
+  void read(T* to, Window<T> window, std::size_t n, Site site = Site::here()) {
+    begin(Verb::world_read, site);
     copy(resolve(window, n), to, false);
   }
   template <class T>
-  void write(Local<T> local, const T* from, std::size_t n) {
+  void write(Local<T> local, const T* from, std::size_t n, Site site = Site::here()) {
+    begin(Verb::world_write, site);
     copy(resolve(local, n), const_cast<T*>(from), true);
   }
   template <class T>
-  void read(T* to, Local<T> local, std::size_t n) {
+  void read(T* to, Local<T> local, std::size_t n, Site site = Site::here()) {
+    begin(Verb::world_read, site);
     copy(resolve(local, n), to, false);
   }
 
   template <class Kernel>
-  void launch(const LaunchConfig& config, Kernel kernel) {
-    queue(config.stream).launch(config, kernel);
+  void launch(const LaunchConfig& config, Kernel kernel, Site site = Site::here()) {
+    begin(Verb::world_launch, site);
+    stream(config.stream).launch(config, kernel);
   }
   // Throws UsageError for a number that no queue can have.
-  MutantQueue<FiberQueue>& queue(int number);
-  Posts posts(std::size_t slots);
-  void synchronize();
-  void barrier();
+  MutantQueue<FiberQueue>& queue(int number, Site site = Site::here()) {
+    begin(Verb::world_queue, site);
+    return stream(number);
+  }
+  Posts posts(std::size_t slots, Site site = Site::here());
+  void synchronize(Site site = Site::here());
+  void barrier(Site site = Site::here());
 
   void begin_capture(Site site = Site::here()) {
-    require_host("begin_capture");
+    begin(Verb::world_begin_capture, site);
     streams_.begin_capture(site);
   }
-  GraphId end_capture() {
-    require_host("end_capture");
+  GraphId end_capture(Site site = Site::here()) {
+    begin(Verb::world_end_capture, site);
     return streams_.end_capture();
   }
-  void replay(GraphId graph) {
-    require_host("replay");
+  void replay(GraphId graph, Site site = Site::here()) {
+    begin(Verb::world_replay, site);
     streams_.replay(graph);
   }
-  void recover();
+  void recover(Site site = Site::here());
 
-  double mark_us() {
-    require_host("mark_us");
+  double mark_us(Site site = Site::here()) {
+    begin(Verb::world_mark_us, site);
     engine().synchronize(host_, 0);
     return engine().policy().now_us();
   }
+  // The last call, as reports name it.
+  Place last_call() const { return engine().place_of(host_, "last"); }
   // The PE's program has ended: what of it will never run is a finding.
   void finish();
   bool moves_data() const { return engine().memory().payload_storage(); }
@@ -123,19 +136,19 @@ class FiberWorld {
                              const Own& own = {"", 0, false});
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
-  // Refused if a kernel calls: on a GPU there is no World inside a kernel.
-  void require_host(const char* call) const;
+  // What reports say of the host from here on. Refused if a kernel calls: on a GPU there is no
+  // World inside a kernel.
+  void begin(Verb call, Site site);
+  MutantQueue<FiberQueue>& stream(int number);
   // Whether a mutation leaves out this call of the host program.
   bool dropped(const char* call) const;
 
   template <class T>
   Bytes resolve(Window<T> window, std::size_t n) const {
-    require_host("read or write");
     return engine().resolve(window.segment, window.offset_bytes, n * sizeof(T), pe_);
   }
   template <class T>
   Bytes resolve(Local<T> local, std::size_t n) const {
-    require_host("read or write");
     if (n > local.count) throw UsageError("a copy is longer than its local array");
     if (n > 0 && local.data == nullptr) throw UsageError("a copy of a null Local");
     auto* data = reinterpret_cast<std::byte*>(local.data);

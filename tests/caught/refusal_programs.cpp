@@ -192,7 +192,7 @@ std::vector<Program> refusal_programs() {
        "unbalanced",
        2,
        capture_left_open,
-       {left_open + "program", "PE 0 host  begin_capture at "},
+       {left_open + "program", "PE 0 host  World::begin_capture at "},
        "never run"},
       {"channel_not_left",
        "unbalanced",

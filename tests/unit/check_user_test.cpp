@@ -54,6 +54,8 @@ TEST(ExpectClean, FailsForARaceADeadlockAndAnException) {
   EXPECT_NONFATAL_FAILURE(EXPECT_CLEAN(races, CheckOptions{}), "RACE  sum vs put");
   EXPECT_NONFATAL_FAILURE(EXPECT_CLEAN(hangs, CheckOptions{}), "DEADLOCK");
   EXPECT_NONFATAL_FAILURE(EXPECT_CLEAN(throws, CheckOptions{}), "PEs disagree");
+  EXPECT_NONFATAL_FAILURE(EXPECT_CLEAN(throws, CheckOptions{}),
+                          "elements of 4 bytes at tests/unit/check_user_test.cpp:");
   EXPECT_NONFATAL_FAILURE(EXPECT_CLEAN_EVERYWHERE(races, CheckOptions{}, 3),
                           "under worst, seed 1, 2 PEs");
 }
@@ -70,7 +72,10 @@ TEST(CheckProgram, ToldBesideWhatWasThrown) {
   const CheckReport report = check_program(CheckOptions{}, wrong_by_a_race);
   ASSERT_EQ(report.findings.size(), 2U) << report.text();
   EXPECT_EQ(report.findings[0].kind, "race");
-  EXPECT_EQ(report.findings[1].text, "EXCEPTION on PE 1: wrong row");
+  // The last call of its World says where the host program was.
+  EXPECT_EQ(report.findings[1].text,
+            "EXCEPTION on PE 1: wrong row\n  last   PE 1 host  World::synchronize at "
+            "tests/unit/check_user_test.cpp:67");
 }
 
 // What all PEs throw is told once.

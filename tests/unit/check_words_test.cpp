@@ -120,7 +120,7 @@ TEST(Words, AHostThatClearsItMeetsTheOthersBeforeTheyGoOn) {
   std::vector<Number> seen;
   const Found found = judged(ClearedByHost{true, false, &seen});
   EXPECT_THAT(found.kinds, HasSubstr("race"));
-  EXPECT_THAT(found.text, HasSubstr("host vs put_signal  control allocation"));
+  EXPECT_THAT(found.text, HasSubstr("World::write vs put_signal  control allocation"));
   EXPECT_THAT(found.text, HasSubstr("touches a word of a signal table as data"));
 }
 TEST(Words, ACounterThatIsNotClearedBringsNothingNew) {

@@ -135,6 +135,8 @@ TEST(Verdict, CycleThroughAHostThatMeetsTheOthersBeforeItLaunches) {
   EXPECT_EQ(finding.why,
             "PE 0 host synchronize: its launches have not ended <- PE 0 block 0 wait(channel #0 "
             "steps slot 0 lane 1) <- PE 1 host barrier <- PE 0 host");
+  EXPECT_THAT(finding.text, testing::ContainsRegex("PE 1 host at tests/unit/verdict_test.cpp:"
+                                                   "[0-9]+: barrier\n"));
 }
 
 TEST(Verdict, StaleEpochWhereAPeLeavesOutALaunch) {
