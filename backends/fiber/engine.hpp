@@ -278,9 +278,9 @@ class Engine {
   std::vector<std::size_t> outstanding_;  // transfers of each PE's agents
   std::vector<std::vector<Agent*>> agents_of_;
   std::vector<std::unordered_map<std::uint64_t, std::unique_ptr<Word>>> words_;  // by PE
-  std::vector<char> holds_words_;                                                // by space
-  std::vector<Word*> written_;  // by verbs of this event that are no signals
-  bool set_back_ = false;       // a word may have lost what it had reached
+  std::vector<char> holds_words_;  // by space: Words (own_words.hpp), 0 for none
+  std::vector<Word*> written_;     // by verbs of this event that are no signals
+  bool set_back_ = false;          // a word may have lost what it had reached
   std::vector<std::unordered_map<std::uint64_t, std::array<Message, 2>>> messages_;  // by PE, word
   // Transfers are made once and used again: a run of a large machine issues millions.
   std::vector<std::unique_ptr<Transfer>> transfers_;

@@ -1,8 +1,8 @@
 // What race detection costs: each program under the `fifo` schedule, without the detector (0) and
 // with it (1). Counters: accesses, and the bytes that the detector held at most, about.
-//   bulk/PES/BLOCKS     three launches of the ring all_reduce, 1 MiB a PE: few accesses, many bytes
-//   scalar/PES/BLOCKS   every block reads and writes elements one by one, and signals its neighbour
-//   barrier/PES/BLOCKS  three barriers among all PEs: clocks, and hardly anything else
+//   bulk_SIZE/PES/BLOCKS  three launches of the ring all_reduce, SIZE a PE: few accesses, many
+//   bytes scalar/PES/BLOCKS     every block reads and writes elements one by one, and signals its
+//   neighbour barrier/PES/BLOCKS    three barriers among all PEs: clocks, and hardly anything else
 #include <benchmark/benchmark.h>
 
 #include "backends/check/run.hpp"
@@ -14,8 +14,9 @@ using namespace sym;
 using fiber::FiberBlock;
 using fiber::FiberWorld;
 
+template <std::size_t mib>
 void bulk(FiberWorld& world, int blocks) {
-  constexpr std::size_t n = std::size_t{1} << 18;
+  constexpr std::size_t n = mib << 18;
   const auto in = world.allocate<float>(n);
   const auto out = world.allocate<float>(n);
   const Group group{world.channel({blocks}), world.team()};
@@ -87,8 +88,10 @@ void add(const char* name, void (*program)(FiberWorld&, int), std::int64_t pes,
 }
 
 const bool added = [] {
-  add("bulk", bulk, 8, 8);
-  add("bulk", bulk, 64, 32);
+  add("bulk_1M", bulk<1>, 8, 8);
+  add("bulk_1M", bulk<1>, 64, 32);  // 512 bytes a verb
+  add("bulk_4M", bulk<4>, 64, 32);
+  add("bulk_16M", bulk<16>, 64, 32);
   add("scalar", scalar, 8, 8);
   add("scalar", scalar, 64, 32);
   add("barrier", barriers, 64, 32);
