@@ -7,12 +7,6 @@ namespace sym::fiber {
 
 namespace {
 
-bool runs(const Agent& agent) { return agent.state != Agent::State::idle; }
-
-bool same_site(Site a, Site b) {
-  return a.line != 0 && a.line == b.line && std::string(a.file) == b.file;
-}
-
 std::string at(Site site) {
   return site.line == 0 ? "" : " at " + std::string(site.file) + ":" + std::to_string(site.line);
 }

@@ -8,7 +8,7 @@
 namespace sym::fiber {
 
 namespace {
-std::string at(Site site) {
+std::string at_site(Site site) {
   if (site.line == 0) return "";
   return " at " + std::string(site.file) + ":" + std::to_string(site.line);
 }
@@ -18,10 +18,11 @@ std::string Engine::describe(const Agent& agent) const {
   std::ostringstream text;
   text << "PE " << agent.pe;
   if (agent.queue >= 0) {
-    text << " queue " << agent.queue << "  " << to_string(agent.step.verb) << at(agent.step.site);
+    text << " queue " << agent.queue << "  " << to_string(agent.step.verb)
+         << at_site(agent.step.site);
   } else if (agent.block >= 0) {
     text << " block " << agent.block << "  launch " << agent.launch << " (" << agent.launch_name
-         << ")  " << to_string(agent.step.verb) << at(agent.step.site);
+         << ")  " << to_string(agent.step.verb) << at_site(agent.step.site);
   } else {
     text << " host";
   }
