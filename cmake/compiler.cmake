@@ -27,6 +27,8 @@ if(SYM_HAVE_STACK_CLASH_PROTECTION)
 endif()
 
 # Half the time to compile, for code whose speed is nobody's business. Not -O0: ptxas takes longer.
+# SYM_QUICK_CUDA besides stamps fewer kernels: sym_instances (experiments/CMakeLists.txt) and few_kernels
+# (tests/conformance/harness.hpp) say which. Other builds, and the night's, have all.
 set(SYM_QUICK_CUDA_OPTIONS $<$<COMPILE_LANGUAGE:CUDA>:-Xcicc=-O1> $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-O1>)
 if(SYM_QUICK_CUDA)
   add_compile_options(${SYM_QUICK_CUDA_OPTIONS})
@@ -39,6 +41,14 @@ endif()
 
 set(CMAKE_COMPILE_WARNING_AS_ERROR ${SYM_WERROR})
 add_library(sym_warnings INTERFACE)
+
+# Several sources as one, in a third of the time: what GCC then says of a header's types is said of types
+# that belong to a source alone, and a name of one source hides that of another.
+if(SYM_BATCHES)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE ${SYM_BATCHES})
+  target_compile_options(sym_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 target_compile_options(sym_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow>
   # GCC 12 warns of overlapping copies inside std::string's operator+ (GCC bug 105651).

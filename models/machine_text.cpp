@@ -16,7 +16,7 @@ std::string padded(const std::string& text, std::size_t width) {
   return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
 }
 
-std::string number_text(double value) {
+std::string shown(double value) {
   std::array<char, 32> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.6g", value);
   return buffer.data();
@@ -81,10 +81,9 @@ std::string links_text(const Graph& graph) {
   std::vector<std::vector<std::string>> types = {
       {"type", "kind", "GB/s a lane, each way", "us", "", "source"}};
   for (const LinkType& type : graph.types) {
-    const std::string back =
-        type.gbps_back ? " (back " + number_text(type.gbps_back->value) + ")" : "";
+    const std::string back = type.gbps_back ? " (back " + shown(type.gbps_back->value) + ")" : "";
     types.push_back({type.name, link_kind_names()[static_cast<std::size_t>(type.kind)],
-                     number_text(type.gbps.value) + back, "+" + number_text(type.latency_us.value),
+                     shown(type.gbps.value) + back, "+" + shown(type.latency_us.value),
                      mark(type.gbps), without_mark(type.gbps.source)});
   }
   std::vector<std::vector<std::string>> links;
@@ -95,7 +94,7 @@ std::string links_text(const Graph& graph) {
     };
     links.push_back({name(link.a), name(link.b),
                      std::to_string(link.lanes) + " x " + graph.type(link).name,
-                     number_text(hop_gbps(graph, 2 * static_cast<Hop>(links.size()))) + " GB/s"});
+                     shown(hop_gbps(graph, 2 * static_cast<Hop>(links.size()))) + " GB/s"});
   }
   std::string text = "links of a node, by type (us: beyond flag_us and nic_latency_us):\n" +
                      table_text(types) + "links of a node (" + std::to_string(graph.links.size()) +
@@ -122,8 +121,8 @@ std::string calibration_text(const Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"number", "median error", "worst error", "samples", "bytes", "blocks"}};
   for (const auto& [key, fit] : calibration.fits) {
-    rows.push_back({key, number_text(fit.median_error_percent) + " %",
-                    number_text(fit.worst_error_percent) + " %", std::to_string(fit.samples),
+    rows.push_back({key, shown(fit.median_error_percent) + " %",
+                    shown(fit.worst_error_percent) + " %", std::to_string(fit.samples),
                     span_text(fit.bytes), span_text(fit.blocks)});
   }
   return "calibration: " + calibration.date + ", " + calibration.backend + ", " +
@@ -147,7 +146,7 @@ std::string to_text(const Machine& machine) {
     const auto found = machine.numbers.find(number.key);
     if (found == machine.numbers.end()) continue;
     const Quantity& quantity = found->second;
-    rows.push_back({number.key, number_text(quantity.value), number.unit, mark(quantity),
+    rows.push_back({number.key, shown(quantity.value), number.unit, mark(quantity),
                     without_mark(quantity.source)});
     meanings.push_back({number.key, number.meaning});
   }

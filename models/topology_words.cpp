@@ -9,7 +9,7 @@
 namespace sym::models::detail {
 namespace {
 
-constexpr int most_lanes = 36;
+constexpr int most_bonded = 36;
 
 // Length of a colour sequence at `at`, or 0. The escape byte is often lost in a paste: "[4mGPU0".
 std::size_t colour_length(const std::string& text, std::size_t at) {
@@ -77,7 +77,7 @@ std::optional<Cell> cell_of(const std::string& word) {
       {"SOC", LinkClass::sys}};  // SOC: before 2018
   if (const auto found = classes.find(word); found != classes.end()) return Cell{found->second, 0};
   const std::optional<int> lanes = numbered(word, "NV");
-  if (lanes && *lanes >= 1 && *lanes <= most_lanes) return Cell{LinkClass::nvlink, *lanes};
+  if (lanes && *lanes >= 1 && *lanes <= most_bonded) return Cell{LinkClass::nvlink, *lanes};
   return std::nullopt;
 }
 

@@ -8,7 +8,7 @@ namespace sym::models::detail {
 namespace {
 
 constexpr int most_gpus = 4096;  // per node; pair_class holds its square
-constexpr int most_lanes = 1024;
+constexpr int most_wired_lanes = 1024;
 
 // "the GPUs of a node" reads as "each of the 2 GPUs of a node".
 std::vector<JsonAt> sized(const JsonAt& at, int count, const std::string& what) {
@@ -64,7 +64,7 @@ void read_pairs(const JsonAt& root, Machine& machine) {
   if (root.has("pair_lanes")) {
     const auto read = [&](const JsonAt& at, int row, int column) {
       const bool nvlink = pair_class_of(machine, row, column) == LinkClass::nvlink;
-      return read_whole(at, nvlink ? 1 : 0, nvlink ? most_lanes : 0);
+      return read_whole(at, nvlink ? 1 : 0, nvlink ? most_wired_lanes : 0);
     };
     machine.pair_lanes = read_matrix<int>(root.member("pair_lanes"), machine.gpus_per_node, read);
   }

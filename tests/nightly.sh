@@ -9,6 +9,9 @@
 # 3. Mutants of every algorithm: of each group at least 95 % (gemm: 94) of those that are not equivalent must be noticed.
 # 4. The rule of clang-tidy that takes as long as all others together.
 # 5. The sanitizers' tests with the conformance suite of check and sim, which CI's leave out (build/asan, ASAN=0: not).
+# 6. Each source compiled alone, with all warnings, and the CUDA code for every type and operator (build/dev, DEV=0: not).
+#    CI compiles sources in batches (SYM_BATCHES), where one hides that another lacks an include, and few of a GPU's kernels
+#    (SYM_QUICK_CUDA).
 #
 # A finding of the first two is a false alarm of the checker or a bug of the library: the output names the test, the
 # number of PEs, the schedule and the seed. The same alone:
@@ -56,5 +59,9 @@ SYM_TIDY_CHECKS=performance-unnecessary-value-param tests/tidy/tidy.sh "${1:-bui
 if [ "${ASAN:-1}" != 0 ]; then
   cmake --preset asan -DSYM_NIGHTLY=ON >"$scratch/asan" 2>&1 && cmake --build --preset asan >>"$scratch/asan" 2>&1 &&
     ctest --preset asan >>"$scratch/asan" 2>&1 || { failed=1; tail -n 40 "$scratch/asan"; }
+fi
+if [ "${DEV:-1}" != 0 ]; then
+  cmake --preset dev >"$scratch/dev" 2>&1 && cmake --build --preset dev -- -k 0 >>"$scratch/dev" 2>&1 ||
+    { failed=1; grep -aE 'error|FAILED' "$scratch/dev" | head -n 40; }
 fi
 exit $failed

@@ -1,6 +1,7 @@
 // Adversary: the checker's policies, which choose among everything that the memory model allows.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "backends/fiber/engine.hpp"
 
 namespace sym::check {
+
+// A transfer may be torn between these, and never inside one.
+inline constexpr std::size_t granule_bytes = 8;
 
 // What `worst` makes late or shuffles; each may be switched off alone (`--knobs`). The last three
 // are for every schedule that does not take things as they come.

@@ -12,8 +12,6 @@ using fiber::Transfer;
 
 namespace {
 
-constexpr std::size_t granule_bytes = 8;
-
 class Random : public Chooser {
  public:
   explicit Random(std::uint64_t seed) : random_(seed) {}

@@ -13,9 +13,8 @@ using fiber::Transfer;
 using fiber::Verb;
 
 namespace {
-constexpr std::size_t granule_bytes = 8;
 constexpr std::size_t most_pieces = 4;
-constexpr std::uint64_t patience = 100;  // events in which agents only look
+constexpr std::uint64_t looking_patience = 100;  // events in which agents only look
 
 bool is_payload(const Transfer& transfer) {
   return transfer.kind == Transfer::Kind::put || transfer.kind == Transfer::Kind::get;
@@ -91,7 +90,7 @@ void ExplorePolicy::add(const Transfer& transfer, const Possible& possible, std:
 void ExplorePolicy::gather(const Engine& engine) {
   candidates_.clear();
   possible_.clear();
-  const bool in_vain = engine.fruitless_steps() > patience;
+  const bool in_vain = engine.fruitless_steps() > looking_patience;
   for (const auto& [agent, how] : ready_) {
     Candidate candidate;
     candidate.key = {false, agent->pe, agent->stream, agent->block, agent->queue >= 0, 0, 0};

@@ -11,8 +11,9 @@ namespace sym::check {
 using fiber::Engine;
 
 namespace {
-constexpr std::uint64_t patience = 64;      // steps in vain after which a poller loses its priority
-constexpr std::uint64_t turn_steps = 1024;  // once a run is too long for any promise
+constexpr std::uint64_t poller_patience =
+    64;  // steps in vain after which a poller loses its priority
+constexpr std::uint64_t late_turn_steps = 1024;  // once a run is too long for any promise
 
 // (agent, PE, packets and gets, place in the order of issue since what orders them); the PE is -1
 // for the agent itself.
@@ -122,8 +123,9 @@ std::size_t Pct::event(Engine& engine, std::vector<Event>& events) {
     lower(events, events[chosen].actor, state.changes[state.next_change++].second);
     chosen = highest(engine, events);
   }
-  const bool too_long = state.step > state.steps && state.step % turn_steps == 0;
-  if ((too_long || engine.fruitless_steps() >= patience) && events[chosen].agent != nullptr) {
+  const bool too_long = state.step > state.steps && state.step % late_turn_steps == 0;
+  if ((too_long || engine.fruitless_steps() >= poller_patience) &&
+      events[chosen].agent != nullptr) {
     lower(events, events[chosen].actor, --state.lowest);
     chosen = highest(engine, events);
   }

@@ -11,7 +11,7 @@ using fiber::Verb;
 
 namespace {
 
-constexpr std::size_t most_events = 1 << 14;
+constexpr std::size_t kept_events = 1 << 14;
 constexpr std::size_t width = 52;  // of the left column
 
 Place place_of(const Agent& agent, const fiber::Step& step) {
@@ -45,7 +45,7 @@ void Timeline::begin() {
 
 void Timeline::add(Event event) {
   if (found_) return;
-  if (events_.size() == most_events) events_.pop_front();
+  if (events_.size() == kept_events) events_.pop_front();
   events_.push_back(std::move(event));
 }
 

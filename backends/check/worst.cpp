@@ -20,7 +20,6 @@ using fiber::Transfer;
 
 namespace {
 
-constexpr std::size_t granule_bytes = 8;
 constexpr int most_ahead = 2;                                 // launches
 constexpr std::uint64_t patience = 256;                       // steps in vain
 constexpr std::uint64_t turn_steps = std::uint64_t{1} << 14;  // of an agent, before it is behind

@@ -38,6 +38,11 @@ struct Need {
   }
 };
 
+inline bool runs(const Agent& agent) { return agent.state != Agent::State::idle; }
+inline bool same_site(Site a, Site b) {
+  return a.line != 0 && a.line == b.line && std::string(a.file) == b.file;
+}
+
 class Deadlock {
  public:
   // The engine has nothing left to do, or all who can run poll in vain. Kept for as long as this.

@@ -5,16 +5,6 @@
 
 namespace sym::fiber {
 
-namespace {
-
-bool runs(const Agent& agent) { return agent.state != Agent::State::idle; }
-
-bool same_site(Site a, Site b) {
-  return a.line != 0 && a.line == b.line && std::string(a.file) == b.file;
-}
-
-}  // namespace
-
 // An update came, and left no trace: a larger or equal value was there.
 bool Deadlock::lost(Need& need) const {
   const auto& updates = need.word->history.updates;

@@ -5,16 +5,6 @@
 
 namespace sym::fiber {
 
-namespace {
-
-bool runs(const Agent& agent) { return agent.state != Agent::State::idle; }
-
-bool same_site(Site a, Site b) {
-  return a.line != 0 && a.line == b.line && std::string(a.file) == b.file;
-}
-
-}  // namespace
-
 std::string Deadlock::slot_of(const WordId& id) const {
   return engine_.memory_.name(id.space) + " slot " + std::to_string(id.slot) +
          (id.lane >= 0 ? " lane " + std::to_string(id.lane) : "");

@@ -9,10 +9,10 @@ namespace sym::fiber {
 namespace {
 bool idle(const Agent& agent) { return agent.state == Agent::State::idle; }
 
-bool same_site(Site a, Site b) { return a.line == b.line && std::string(a.file) == b.file; }
+bool same_place(Site a, Site b) { return a.line == b.line && std::string(a.file) == b.file; }
 
 bool has(const std::vector<Site>& sites, Site site) {
-  return std::any_of(sites.begin(), sites.end(), [&](Site one) { return same_site(one, site); });
+  return std::any_of(sites.begin(), sites.end(), [&](Site one) { return same_place(one, site); });
 }
 }  // namespace
 
@@ -28,7 +28,7 @@ bool Deadlock::repeats(const Need& need, Site site) {
   if (need.verdict > Verdict::wrong_value) return false;
   return has(need.sites, site) ||
          std::any_of(need.culprits.begin(), need.culprits.end(),
-                     [&](const Place& culprit) { return same_site(culprit.site, site); });
+                     [&](const Place& culprit) { return same_place(culprit.site, site); });
 }
 
 // What `late`, which had not begun, had to wait for.

@@ -37,7 +37,7 @@ class Turns : public Policy {
   std::deque<Agent*> queue_;
 };
 
-bool runs(const Agent& agent) { return agent.state != Agent::State::idle; }
+bool is_running(const Agent& agent) { return agent.state != Agent::State::idle; }
 
 }  // namespace
 
@@ -48,7 +48,8 @@ void Engine::release_launch(int pe, int stream, Trial& trial) {
   const int own = std::max(streams.rbegin()->first, 1 << 29) + 1;
   Trial::Released how;
   for (const Agent* agent : agents_of_[static_cast<std::size_t>(pe)]) {
-    if (agent->block >= 0 && agent->stream == stream && runs(*agent)) how.ahead.push_back(agent);
+    if (agent->block >= 0 && agent->stream == stream && is_running(*agent))
+      how.ahead.push_back(agent);
   }
   Stream& alone = streams[own];
   alone.queue.push_back(std::move(queue[1]));
@@ -67,7 +68,7 @@ bool Engine::release_next(Trial& trial) {
     Places& places = places_[static_cast<std::size_t>(pe)];
     std::vector<const Agent*> placed;
     for (const Agent* agent : agents_of_[static_cast<std::size_t>(pe)]) {
-      if (agent->placed && runs(*agent)) placed.push_back(agent);
+      if (agent->placed && is_running(*agent)) placed.push_back(agent);
     }
     for (const auto& blocks : std::exchange(places.waiting, {})) {
       for (Agent* agent : blocks) {

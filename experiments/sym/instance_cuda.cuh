@@ -5,5 +5,5 @@
 #include "experiments/sym/dtypes.hpp"
 
 namespace sym::command {
-using InstanceWorld = cuda::CudaWorld;
+using world_cuda = cuda::CudaWorld;
 }  // namespace sym::command

@@ -5,5 +5,5 @@
 #include "experiments/sym/dtypes.hpp"
 
 namespace sym::command {
-using InstanceWorld = fiber::FiberWorld;
+using world_fiber = fiber::FiberWorld;
 }  // namespace sym::command

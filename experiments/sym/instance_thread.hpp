@@ -5,5 +5,5 @@
 #include "experiments/sym/dtypes.hpp"
 
 namespace sym::command {
-using InstanceWorld = thread::ThreadWorld;
+using world_thread = thread::ThreadWorld;
 }  // namespace sym::command

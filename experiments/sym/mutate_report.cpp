@@ -68,7 +68,7 @@ std::string quoted(const std::string& text) {
 }
 
 // A line of a CSV as quoted() and commas make it.
-std::vector<std::string> cells_of(const std::string& line) {
+std::vector<std::string> quoted_cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
   bool inside = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -208,7 +208,7 @@ std::vector<std::string> lost_kills(const std::string& file, const std::string& 
   std::set<std::string> killed, known;
   Names then, now;
   while (std::getline(in, line)) {
-    const auto cells = cells_of(line);
+    const auto cells = quoted_cells_of(line);
     if (cells.size() < 6) throw UsageError(file + ": a line has too few cells: " + line);
     if (cells[0] != algorithm) continue;
     const std::string name = then.of(cells[1], cells[3], cells[4]);

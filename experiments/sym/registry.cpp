@@ -43,10 +43,11 @@ namespace sym::command {
 
 namespace {
 
-// The host program of a family, and the types that it is stamped for: CMakeLists.txt has the same
-// list.
+// The host program of a family, and the types that it is stamped for: all, and those for GPUs in a
+// quick build. CMakeLists.txt has the same lists.
 struct Collectives {
   using Types = std::tuple<bf16, f16, float, double, std::int32_t, std::int64_t, std::uint8_t>;
+  using Quick = std::tuple<bf16, std::int32_t>;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_point<W, T>(world, point);
@@ -55,6 +56,7 @@ struct Collectives {
 // Variants for many PEs, and all_to_all: few types, because each is compiled for every operator.
 struct AtScale {
   using Types = std::tuple<bf16, float, std::int32_t>;
+  using Quick = std::tuple<bf16, std::int32_t>;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_scale<W, T>(world, point);
@@ -63,6 +65,7 @@ struct AtScale {
 // By the copy engine: of the GPU's code a kernel that reduces, and no more.
 struct Copies {
   using Types = Collectives::Types;
+  using Quick = Collectives::Quick;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_copies<W, T>(world, point);
@@ -70,6 +73,7 @@ struct Copies {
 };
 struct AllToAllV {
   using Types = std::tuple<bf16, float, std::uint8_t>;
+  using Quick = std::tuple<bf16, std::uint8_t>;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_all_to_all_v<W, T>(world, point);
@@ -77,6 +81,7 @@ struct AllToAllV {
 };
 struct Moe {
   using Types = std::tuple<bf16, float>;
+  using Quick = std::tuple<bf16, float>;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_moe<W, T>(world, point);
@@ -84,6 +89,7 @@ struct Moe {
 };
 struct Gemms {
   using Types = std::tuple<bf16, f16, float, double>;
+  using Quick = std::tuple<bf16, float>;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_gemm<W, T>(world, point);
@@ -92,6 +98,7 @@ struct Gemms {
 
 struct Norms {
   using Types = std::tuple<bf16, f16, float>;
+  using Quick = std::tuple<bf16, float>;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_rms_norm<W, T>(world, point);
@@ -99,6 +106,7 @@ struct Norms {
 };
 struct Tiles {
   using Types = std::tuple<bf16, f16, float, std::int32_t>;
+  using Quick = std::tuple<bf16, std::int32_t>;
   template <class W, class T>
   static PointResult run(W& world, const Point& point) {
     return run_tile_reduce<W, T>(world, point);
@@ -137,7 +145,10 @@ Algorithm compiled(const std::string& name, const std::string& summary) {
 #if defined(SYM_HAVE_FIBER)
   algorithm.fiber = runner<Program, fiber::FiberWorld>(types);
 #endif
-#if defined(SYM_HAVE_CUDA)
+#if defined(SYM_HAVE_CUDA) && defined(SYM_QUICK_CUDA)
+  typename Program::Quick* const few = nullptr;
+  algorithm.cuda = runner<Program, cuda::CudaWorld>(few);
+#elif defined(SYM_HAVE_CUDA)
   algorithm.cuda = runner<Program, cuda::CudaWorld>(types);
 #endif
   return algorithm;

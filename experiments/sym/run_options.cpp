@@ -29,7 +29,7 @@ const std::vector<std::string>& checker_schedules() {
   return names;
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
+bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -62,7 +62,7 @@ std::uint64_t parse_seed(const std::string& text) {
 void require_family(const CLI::App& app, const Algorithm& algorithm) {
   const std::vector<std::string>& takes = algorithm.family.takes;
   for (const std::string& name : family_options()) {
-    if (app.get_option(name)->count() == 0 || contains(takes, name)) continue;
+    if (app.get_option(name)->count() == 0 || has_name(takes, name)) continue;
     throw UsageError(fmt::format("{} is no option of {}; its own are {}", name, algorithm.name,
                                  fmt::join(takes, ", ")));
   }
@@ -79,7 +79,7 @@ void understand_schedule(RunOptions& o, const std::string& text, const Algorithm
     require_name("schedule", name, all);
     if (name == "all") {
       o.gemm_schedules = own;
-    } else if (contains(own, name)) {
+    } else if (has_name(own, name)) {
       o.gemm_schedules.push_back(name);
     } else {
       if (chosen) throw UsageError("--schedule '" + text + "': the checker takes one at a time");
@@ -152,7 +152,7 @@ void require_schedule(const CLI::App& app, const RunOptions& o) {
     if (app.get_option(option)->count() == 0) return;
     if (o.backend != "check")
       throw UsageError(std::string(option) + " goes with --backend check alone");
-    if (!schedules.empty() && !contains(schedules, o.schedule)) {
+    if (!schedules.empty() && !has_name(schedules, o.schedule)) {
       throw UsageError(fmt::format("{} goes with --schedule {}; this is {}", option,
                                    fmt::join(schedules, " or "), o.schedule));
     }

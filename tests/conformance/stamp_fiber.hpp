@@ -85,7 +85,7 @@ inline void on_sim(const FiberCase& one, const std::string& network) {
 
 class OnCheck : public testing::TestWithParam<FiberCase> {};
 class OnSim : public testing::TestWithParam<FiberCase> {};
-inline std::string name_of(const testing::TestParamInfo<FiberCase>& info) {
+inline std::string fiber_case_name(const testing::TestParamInfo<FiberCase>& info) {
   return info.param.name;
 }
 
@@ -100,7 +100,7 @@ inline std::string name_of(const testing::TestParamInfo<FiberCase>& info) {
   TEST_P(GROUP##OnSim, WorksOnPorts) { sym::conformance::on_sim(GetParam(), "ports"); }           \
   INSTANTIATE_TEST_SUITE_P(All, GROUP##OnCheck,                                                   \
                            testing::ValuesIn(CASES<sym::fiber::FiberWorld>()),                    \
-                           sym::conformance::name_of);                                            \
+                           sym::conformance::fiber_case_name);                                    \
   INSTANTIATE_TEST_SUITE_P(All, GROUP##OnSim, testing::ValuesIn(CASES<sym::fiber::FiberWorld>()), \
-                           sym::conformance::name_of);                                            \
+                           sym::conformance::fiber_case_name);                                    \
   }

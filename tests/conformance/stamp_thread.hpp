@@ -23,7 +23,7 @@ inline void on_thread(const ThreadCase& one) {
 }
 
 class OnThread : public testing::TestWithParam<ThreadCase> {};
-inline std::string name_of(const testing::TestParamInfo<ThreadCase>& info) {
+inline std::string thread_case_name(const testing::TestParamInfo<ThreadCase>& info) {
   return info.param.name;
 }
 
@@ -35,5 +35,5 @@ inline std::string name_of(const testing::TestParamInfo<ThreadCase>& info) {
   TEST_P(GROUP##OnThread, Works) { sym::conformance::on_thread(GetParam()); }    \
   INSTANTIATE_TEST_SUITE_P(All, GROUP##OnThread,                                 \
                            testing::ValuesIn(CASES<sym::thread::ThreadWorld>()), \
-                           sym::conformance::name_of);                           \
+                           sym::conformance::thread_case_name);                  \
   }

@@ -32,16 +32,23 @@ if [ "$changed" = --changed ]; then
   mapfile -t files < <({ git diff --name-only HEAD; git ls-files -o --exclude-standard; } | grep '\.cpp$' | sort -u)
 fi
 
-# Only what this build compiles: the others have no command line to read them with.
-mapfile -t files < <(for file in "${files[@]}"; do
-  if grep -qF "\"file\": \"$PWD/$file\"" "$build/compile_commands.json"; then echo "$file"; fi
-done)
-if [ ${#files[@]} = 0 ]; then
+# Only what this build compiles: the others have no command line to read them with. Of sources that it
+# compiles in batches the batch is looked at, which reads their headers once.
+commands=$build/compile_commands.json
+mapfile -t batches < <(sed -n 's/^ *"file": "\(.*\/Unity\/.*\)",\{0,1\}$/\1/p' "$commands")
+batch_of() {
+  [ ${#batches[@]} = 0 ] || grep -lxF "#include \"$PWD/$1\"" "${batches[@]}" || true
+}
+mapfile -t units < <(for file in "${files[@]}"; do
+  if grep -qF "\"file\": \"$PWD/$file\"" "$commands"; then echo "$PWD/$file"; fi
+  batch_of "$file"
+done | sort -u)
+if [ ${#units[@]} = 0 ]; then
   echo "tidy: no file to look at"
   exit 0
 fi
-arguments=(-p "$build" --quiet)
-[ -z "${SYM_TIDY_CHECKS:-}" ] || arguments+=("--checks=-*,$SYM_TIDY_CHECKS")
-printf '%s\n' "${files[@]}" | xargs -P 2 -n 1 "$tool" "${arguments[@]}" --extra-arg=-Wno-unknown-warning-option 2>&1 |
+checks=${SYM_TIDY_CHECKS:+-*,$SYM_TIDY_CHECKS,}-bugprone-suspicious-include  # a batch includes sources
+arguments=(-p "$build" --quiet "--checks=$checks")
+printf '%s\n' "${units[@]}" | xargs -P 2 -n 1 "$tool" "${arguments[@]}" --extra-arg=-Wno-unknown-warning-option 2>&1 |
   { grep -vE '^[0-9]+ warnings? (generated|treated as error)' || (($? == 1)); }
-echo "tidy: clean, ${#files[@]} files"
+echo "tidy: clean, ${#units[@]} files or batches of files"

@@ -8,7 +8,7 @@
 namespace sym::models {
 namespace {
 
-constexpr double mib = 1024 * 1024;
+constexpr double one_mib = 1024 * 1024;
 
 NcclChoice chosen(const std::string& machine, const std::string& collective, double bytes,
                   const std::string& only = "") {
@@ -18,68 +18,69 @@ NcclChoice chosen(const std::string& machine, const std::string& collective, dou
 
 TEST(NcclTuner, RingOfOneHopperNode) {
   // 370.8 GB/s hold 6 channels of 60, which become 12 of 30.
-  const NcclChoice low = chosen("dgx-h100", "all_reduce", mib, "ring/LL");
+  const NcclChoice low = chosen("dgx-h100", "all_reduce", one_mib, "ring/LL");
   EXPECT_EQ(low.channels, 12);
   EXPECT_DOUBLE_EQ(low.busbw_gbps, 141);  // of 180, its cap
   EXPECT_NEAR(low.latency_us, 6.6 + 14 * 0.6, 1e-9);
   EXPECT_NEAR(low.us, 15 + 1048.576 / (141 * 8 / 14.0), 1e-6);
-  EXPECT_NEAR(chosen("dgx-h100", "all_reduce", mib, "ring/LL128").busbw_gbps, 331.2, 1e-9);
-  const NcclChoice simple = chosen("dgx-h100", "all_gather", mib, "ring/Simple");
+  EXPECT_NEAR(chosen("dgx-h100", "all_reduce", one_mib, "ring/LL128").busbw_gbps, 331.2, 1e-9);
+  const NcclChoice simple = chosen("dgx-h100", "all_gather", one_mib, "ring/Simple");
   EXPECT_DOUBLE_EQ(simple.busbw_gbps, 360);
   EXPECT_NEAR(simple.latency_us, 8.4 + 7 * 3.4, 1e-9);
   EXPECT_NEAR(simple.us, 32.2 + 1048.576 / (360 * 8 / 7.0), 1e-6);
 }
 
 TEST(NcclTuner, TreeAndItsCorrection) {
-  const NcclChoice one = chosen("dgx-h100", "all_reduce", mib, "tree/LL128");
+  const NcclChoice one = chosen("dgx-h100", "all_reduce", one_mib, "tree/LL128");
   EXPECT_NEAR(one.latency_us, 14 + 14 * 1.25, 1e-9);
   EXPECT_NEAR(one.algbw_gbps, 331.2 * 7 / 9 / 2 * 0.6, 1e-9);  // 0.6 for 1 MiB
-  EXPECT_NEAR(chosen("dgx-h100", "all_reduce", 512 * mib, "tree/LL128").algbw_gbps, 128.8, 1e-9);
+  EXPECT_NEAR(chosen("dgx-h100", "all_reduce", 512 * one_mib, "tree/LL128").algbw_gbps, 128.8,
+              1e-9);
   const NcclChoice four = chosen("dgx-h100*4", "all_reduce", 8, "tree/LL");
   EXPECT_NEAR(four.latency_us, 6.8 + 2 * (7 * 0.6 + 2 * 5), 1e-9);
 }
 
 TEST(NcclTuner, MulticastOfOneNodeAndAsTree) {
-  const NcclChoice one = chosen("dgx-h100", "all_reduce", 16 * mib, "nvls");
+  const NcclChoice one = chosen("dgx-h100", "all_reduce", 16 * one_mib, "nvls");
   EXPECT_NEAR(one.busbw_gbps, 8 * 40 * 0.85 * 7 / 8 * 2, 1e-9);
   EXPECT_NEAR(one.algbw_gbps, 272, 1e-9);
   EXPECT_NEAR(one.us, 25 + 16777.216 / 272, 1e-6);
   // 128 parts of 32 KiB a loop, and two of its three stages wait for one.
   EXPECT_NEAR(one.fill_us, 2 * 4 * 1048.576 / 272, 1e-6);
-  EXPECT_NEAR(chosen("hgx-b200", "all_reduce", mib, "nvls").busbw_gbps, 828.8, 1e-9);
-  const NcclChoice two = chosen("dgx-h100*2", "all_reduce", 1024 * mib, "nvls_tree");
+  EXPECT_NEAR(chosen("hgx-b200", "all_reduce", one_mib, "nvls").busbw_gbps, 828.8, 1e-9);
+  const NcclChoice two = chosen("dgx-h100*2", "all_reduce", 1024 * one_mib, "nvls_tree");
   EXPECT_NEAR(two.busbw_gbps, 8 * 57.7, 1e-9);
   EXPECT_NEAR(two.latency_us, 25 + 2 * 14, 1e-9);
-  const NcclChoice four = chosen("dgx-h100*4", "all_reduce", 1024 * mib, "nvls_tree");
+  const NcclChoice four = chosen("dgx-h100*4", "all_reduce", 1024 * one_mib, "nvls_tree");
   EXPECT_NEAR(four.busbw_gbps, 8 * 45.5, 1e-9);
   EXPECT_NEAR(four.latency_us, 25 + 2 * 2 * 14, 1e-9);
 }
 
 TEST(NcclTuner, RingsOverNics) {
-  const NcclChoice two = chosen("dgx-h100*2", "all_reduce", 64 * mib, "ring/Simple");
+  const NcclChoice two = chosen("dgx-h100*2", "all_reduce", 64 * one_mib, "ring/Simple");
   EXPECT_EQ(two.channels, 8);
   EXPECT_DOUBLE_EQ(two.busbw_gbps, 384);
   EXPECT_NEAR(two.latency_us, 1.4 * (8.4 + 28 * 3.4 + 2 * 14), 1e-9);  // its plateau
-  EXPECT_NEAR(chosen("dgx-h100*2", "all_gather", mib, "ring/Simple").latency_us,
+  EXPECT_NEAR(chosen("dgx-h100*2", "all_gather", one_mib, "ring/Simple").latency_us,
               8.4 + 14 * 3.4 + 14, 1e-9);
   // One NIC: a channel of 48, cut in two.
-  const NcclChoice one = chosen("hgx-h200-1nic*2", "all_reduce", 64 * mib, "ring/Simple");
+  const NcclChoice one = chosen("hgx-h200-1nic*2", "all_reduce", 64 * one_mib, "ring/Simple");
   EXPECT_EQ(one.channels, 2);
   EXPECT_DOUBLE_EQ(one.busbw_gbps, 48);
 }
 
 TEST(NcclTuner, SendsTakeAllLanes) {
-  const NcclChoice one = chosen("hgx-b200", "all_to_all", mib);
+  const NcclChoice one = chosen("hgx-b200", "all_to_all", one_mib);
   EXPECT_EQ(one.name(), "p2p/Simple");
   EXPECT_NEAR(one.us, 8.4 + 3.4 + 1048.576 / (18 * 40.1 * 8 / 7), 1e-6);
   // Half of the peers are in the other node.
-  EXPECT_NEAR(chosen("dgx-h100*2", "all_to_all", mib).busbw_gbps, 50 * 15 / 8.0, 1e-9);
+  EXPECT_NEAR(chosen("dgx-h100*2", "all_to_all", one_mib).busbw_gbps, 50 * 15 / 8.0, 1e-9);
 }
 
 TEST(NcclTuner, AmdProxiesTakeLonger) {
   Machine machine = load_machine("dgx-h100*2");
   machine.numbers["nccl_overhead_us"] = {2, "test", true};
-  const NcclCall call{"all_gather", 16, mib};
+  const NcclCall call{"all_gather", 16, one_mib};
   EXPECT_NEAR(nccl_choice(machine, call, "ring/LL").latency_us, 6.6 + 14 * 2 + 2.7, 1e-9);
   EXPECT_NEAR(nccl_choice(machine, call, "ring/Simple").latency_us, 8.4 + 14 * 6 + 14, 1e-9);
   EXPECT_DOUBLE_EQ(nccl_choice(machine, call, "ring/LL").busbw_gbps, 22.5);
@@ -87,22 +88,22 @@ TEST(NcclTuner, AmdProxiesTakeLonger) {
 
 TEST(NcclTuner, TakesTheLeastTime) {
   EXPECT_EQ(chosen("dgx-h100", "all_reduce", 8).name(), "ring/LL");
-  EXPECT_EQ(chosen("dgx-h100", "all_reduce", mib).name(), "ring/LL");  // 28.0 us, nvls 28.9
-  EXPECT_EQ(chosen("dgx-h100", "all_reduce", 2 * mib).name(), "nvls/Simple");
-  EXPECT_EQ(chosen("dgx-h100", "all_gather", 64 * mib).name(), "ring/Simple");
+  EXPECT_EQ(chosen("dgx-h100", "all_reduce", one_mib).name(), "ring/LL");  // 28.0 us, nvls 28.9
+  EXPECT_EQ(chosen("dgx-h100", "all_reduce", 2 * one_mib).name(), "nvls/Simple");
+  EXPECT_EQ(chosen("dgx-h100", "all_gather", 64 * one_mib).name(), "ring/Simple");
   EXPECT_EQ(chosen("dgx-h100*2", "all_reduce", 8).name(), "tree/LL");
-  EXPECT_EQ(chosen("dgx-h100*2", "all_reduce", 64 * mib).name(), "nvls_tree/Simple");
+  EXPECT_EQ(chosen("dgx-h100*2", "all_reduce", 64 * one_mib).name(), "nvls_tree/Simple");
   // Two GPUs have no NVLS, A100 neither.
   for (const char* machine : {"h200x2", "dgx-a100"}) {
     for (const NcclChoice& one :
-         nccl_choices(load_machine(machine), {"all_reduce", load_machine(machine).pes(), mib}))
+         nccl_choices(load_machine(machine), {"all_reduce", load_machine(machine).pes(), one_mib}))
       EXPECT_EQ(one.algorithm.rfind("nvls", 0), std::string::npos) << machine;
   }
 }
 
 TEST(NcclTuner, RefusesWhatItDoesNotModel) {
   const auto of = [](const char* machine, int pes, const char* collective, const char* only) {
-    return refusal([&] { nccl_choice(load_machine(machine), {collective, pes, mib}, only); });
+    return refusal([&] { nccl_choice(load_machine(machine), {collective, pes, one_mib}, only); });
   };
   EXPECT_NE(of("dgx-h100", 8, "broadcast", "").find("not for 'broadcast'"), std::string::npos);
   EXPECT_NE(of("mi300x", 8, "all_reduce", "").find("NVLink switches"), std::string::npos);
@@ -116,7 +117,7 @@ TEST(NcclTuner, RefusesWhatItDoesNotModel) {
 TEST(NcclFlavour, MulticastHasTheRateOfItsOwnBytes) {
   const auto flavour = [](const char* name, const char* collective) {
     const Machine machine = load_machine(name);
-    const NcclCall call{collective, machine.pes(), 1024 * mib};
+    const NcclCall call{collective, machine.pes(), 1024 * one_mib};
     const NcclChoice choice = nccl_choice(machine, call, machine.nodes > 1 ? "nvls_tree" : "nvls");
     EXPECT_EQ(nccl_variant(choice, collective, machine.nodes), choice.algorithm);
     return nccl_flavour(machine, choice, call);
@@ -134,7 +135,7 @@ TEST(NcclFlavour, MulticastHasTheRateOfItsOwnBytes) {
 
 TEST(NcclFlavour, HasNcclsRatesAndNoOther) {
   const Machine machine = load_machine("dgx-h100*2");
-  const NcclCall call{"all_reduce", 16, 64 * mib};
+  const NcclCall call{"all_reduce", 16, 64 * one_mib};
   const Machine ring = nccl_flavour(machine, nccl_choice(machine, call, "ring/LL"), call);
   EXPECT_DOUBLE_EQ(ring.number("launch_us"), 6.6 - 2);  // two barriers of ours, a hop each
   EXPECT_DOUBLE_EQ(ring.number("release_us"), 1);       // the proxy's, above 0.6

@@ -23,7 +23,7 @@ class NcclXml : public testing::Test {
   }
 };
 
-struct Sample {
+struct XmlSample {
   const char* file;
   int gpus;
   int lanes;  // of GPU 0, NVLink or xGMI, all peers together
@@ -32,8 +32,8 @@ struct Sample {
   std::vector<int> nic_of_gpu;
 };
 
-const std::vector<Sample>& samples() {
-  static const std::vector<Sample> all = {
+const std::vector<XmlSample>& xml_samples() {
+  static const std::vector<XmlSample> all = {
       {"nccl-aws-g5-8xa10g-pcie.xml", 8, 0, 1, 12.125, {0, 0, 0, 0, 0, 0, 0, 0}},
       {"nccl-aws-p4d-8xa100.xml", 8, 0, 4, 12.125, {0, 0, 1, 1, 2, 2, 3, 3}},
       {"nccl-azure-ncv4-4xa100pcie.xml", 4, 0, 1, 12.125, {0, 0, 0, 0}},
@@ -62,8 +62,8 @@ TEST_F(NcclXml, EachSampleIsReadAsStated) {
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     files += entry.path().extension() == ".xml" ? 1 : 0;
-  EXPECT_EQ(files, samples().size() + 1) << "a sample without an expectation, or the reverse";
-  for (const Sample& sample : samples()) {
+  EXPECT_EQ(files, xml_samples().size() + 1) << "a sample without an expectation, or the reverse";
+  for (const XmlSample& sample : xml_samples()) {
     SCOPED_TRACE(sample.file);
     const Machine machine = load_machine((folder / sample.file).string());
     EXPECT_EQ(machine.gpus_per_node, sample.gpus);
@@ -107,7 +107,7 @@ const std::string two_sockets = R"(<system version="1">
 
 Machine parse(const std::string& text) { return detail::parse_xml(text, "t.xml"); }
 
-std::string refused(const std::string& find, const std::string& replacement) {
+std::string refused_xml(const std::string& find, const std::string& replacement) {
   std::string text = two_sockets;
   const std::size_t at = text.find(find);
   EXPECT_NE(at, std::string::npos) << find;
@@ -156,23 +156,24 @@ TEST_F(NcclXml, DevicesWithoutClassAreSortedByTheirRuns) {
 }
 
 TEST_F(NcclXml, WhatDoesNotFitIsRefusedWithItsLine) {
-  EXPECT_PRED2(contains, refused("0000:12:00.0\" count", "0000:13:00.0\" count"),
+  EXPECT_PRED2(contains, refused_xml("0000:12:00.0\" count", "0000:13:00.0\" count"),
                "t.xml:6: <nvlink> has target 0000:13:00.0");
-  EXPECT_PRED2(contains, refused("count=\"6\"", "count=\"5\""), "do not come back");
-  EXPECT_PRED2(contains, refused("count=\"6\"", ""), "t.xml:6: <nvlink> lacks the attribute count");
-  EXPECT_PRED2(contains, refused("count=\"6\"", "count=\"-6\""), "from 1 to 1024");
-  EXPECT_PRED2(contains, refused("busid=\"0000:03:00.0\"", "busid=\"0000:01:00.0\""),
+  EXPECT_PRED2(contains, refused_xml("count=\"6\"", "count=\"5\""), "do not come back");
+  EXPECT_PRED2(contains, refused_xml("count=\"6\"", ""),
+               "t.xml:6: <nvlink> lacks the attribute count");
+  EXPECT_PRED2(contains, refused_xml("count=\"6\"", "count=\"-6\""), "from 1 to 1024");
+  EXPECT_PRED2(contains, refused_xml("busid=\"0000:03:00.0\"", "busid=\"0000:01:00.0\""),
                "t.xml:10: <pci> has busid 0000:01:00.0, which is given twice");
-  EXPECT_PRED2(contains, refused("busid=\"0000:03:00.0\"", ""), "t.xml:10: <pci> lacks");
-  EXPECT_PRED2(contains, refused("speed=\"400000\"", "speed=\"0\""),
+  EXPECT_PRED2(contains, refused_xml("busid=\"0000:03:00.0\"", ""), "t.xml:10: <pci> lacks");
+  EXPECT_PRED2(contains, refused_xml("speed=\"400000\"", "speed=\"0\""),
                "t.xml:11: <net> has speed=\"0\"");
-  EXPECT_PRED2(contains, refused("<nvlink", "<nvlnk"), "nearest accepted element is <nvlink>");
+  EXPECT_PRED2(contains, refused_xml("<nvlink", "<nvlnk"), "nearest accepted element is <nvlink>");
   EXPECT_PRED2(
       contains, refusal([] {
         parse(R"(<system><cpu numaid="0"><pci busid="a" class="0x010802"/></cpu></system>)");
       }),
       "unknown class 0x010802");
-  EXPECT_PRED2(contains, refused("</cpu>", ""), "t.xml:");
+  EXPECT_PRED2(contains, refused_xml("</cpu>", ""), "t.xml:");
   EXPECT_PRED2(contains, refusal([] { parse("<system version=\"1\"/>"); }), "has no <cpu>");
   EXPECT_PRED2(contains, refusal([] { parse("<system><cpu numaid=\"0\"/></system>"); }),
                "has no GPU");

@@ -15,7 +15,7 @@ using fiber::FiberWorld;
 constexpr double gbps = 400;
 
 // Nothing takes time but links and copy engines, which are as fast.
-models::Machine machine_without_latency() {
+models::Machine machine_of_links() {
   models::Machine machine = models::load_machine("dgx-h100");
   for (auto& [key, number] : machine.numbers) {
     if (key.ends_with("_us")) number.value = 0;
@@ -70,7 +70,7 @@ TEST(SimCopies, WithoutLatencyEachTakesItsBytesOverTheRate) {
   for (const int pes : {2, 3, 8}) {
     const double row_us = static_cast<double>(n * sizeof(float)) / (gbps * 1e3);
     const auto near = [&](const Call& call, double rows) {
-      const double time = time_us(machine_without_latency(), call);
+      const double time = time_us(machine_of_links(), call);
       EXPECT_NEAR(time, rows * row_us, 1e-3 * rows * row_us) << call.algorithm << " " << pes;
     };
     near({"all_gather", pes, n}, pes - 1);
@@ -78,7 +78,7 @@ TEST(SimCopies, WithoutLatencyEachTakesItsBytesOverTheRate) {
     near({"reduce_scatter", pes, n, 4}, pes - 1);
     // Of n elements a share each way, twice; the last piece goes out when nothing else does.
     const double most = 2.0 * (pes - 1) / pes;
-    const double time = time_us(machine_without_latency(), {"all_reduce", pes, n, 8});
+    const double time = time_us(machine_of_links(), {"all_reduce", pes, n, 8});
     EXPECT_GE(time, 0.999 * most * row_us);
     EXPECT_LE(time, 1.13 * most * row_us);
   }

@@ -46,7 +46,7 @@ models::Machine ports_alone(const std::string& name, double efficiency) {
   return machine;
 }
 
-void all_reduce(B& block, const Group& group, W out, W in) {
+void reduce_all(B& block, const Group& group, W out, W in) {
   all_reduce_nvls(block, group, in, out, n, Sum{});
 }
 void all_gather(B& block, const Group& group, W out, W in) {
@@ -59,8 +59,8 @@ void reduce_scatter(B& block, const Group& group, W out, W in) {
 // Of 8 PEs each port sends the 8 MB of its sums and 1 MB of results, and receives 8 and 1: at 100
 // GB/s 90 us, at half of that 180. Without multicast it would be 14 MB each way.
 TEST(SimMulticast, EachPortCarriesWhatItSharesOnce) {
-  EXPECT_NEAR(run(ports_alone("dgx-h100", 1), all_reduce).end_us, 90, 1e-6);
-  EXPECT_NEAR(run(ports_alone("dgx-h100", 0.5), all_reduce).end_us, 180, 1e-6);
+  EXPECT_NEAR(run(ports_alone("dgx-h100", 1), reduce_all).end_us, 90, 1e-6);
+  EXPECT_NEAR(run(ports_alone("dgx-h100", 0.5), reduce_all).end_us, 180, 1e-6);
   EXPECT_NEAR(run(ports_alone("dgx-h100", 1), all_gather).end_us, 80, 1e-6);
   EXPECT_NEAR(run(ports_alone("dgx-h100", 1), reduce_scatter).end_us, 80, 1e-6);
 }
@@ -81,7 +81,7 @@ double bytes_of(const SimReport& report, const std::string& way) {
 
 TEST(SimMulticast, LinksCarryTheBytesOfTheirPorts) {
   const models::Machine machine = ports_alone("dgx-h100", 1);
-  const SimReport both = run(machine, all_reduce);
+  const SimReport both = run(machine, reduce_all);
   EXPECT_EQ(bytes_of(both, ">nvswitch"), 9e6);
   EXPECT_EQ(bytes_of(both, "nvswitch>"), 9e6);
   const SimReport gathered = run(machine, all_gather);
@@ -120,7 +120,7 @@ TEST(SimMulticast, TreesOnRailsCarryAShareOnce) {
 TEST(SimMulticast, WhoHasNoneRefuses) {
   const auto refused = [](const models::Machine& machine, int pes) {
     try {
-      run(machine, all_reduce, pes);
+      run(machine, reduce_all, pes);
     } catch (const UsageError& error) {
       return std::string(error.what());
     }

@@ -8,7 +8,7 @@
 namespace sym::models {
 namespace {
 
-std::string refused(const std::string& machine, const std::string& changes) {
+std::string refused_changes(const std::string& machine, const std::string& changes) {
   return refusal([&] { what_if(load_machine(machine), changes); });
 }
 
@@ -49,17 +49,17 @@ TEST(WhatIf, LinksOfAGraphAndOfAFabricFollow) {
 }
 
 TEST(WhatIf, WhatIsNoChangeIsRefused) {
-  EXPECT_PRED2(contains, refused("dgx-h100", "nick=2x"), "the nearest name is 'nic'");
-  EXPECT_PRED2(contains, refused("dgx-h100", "port_gpbs=2x"), "'port_gbps'");
-  EXPECT_PRED2(contains, refused("h200x2", "nic=2x"), "does not have");
-  EXPECT_PRED2(contains, refused("h200x2", "nic_gbps=2x"), "does not have");
-  EXPECT_PRED2(contains, refused("pcie-8xa100", "nvlink=2x"), "pcie is accepted");
-  EXPECT_PRED2(contains, refused("dgx-h100", "nvlink=400"), "a factor such as 2x");
-  EXPECT_EQ(refused("dgx-h100", "nic=100"), "");
-  EXPECT_PRED2(contains, refused("torus-4x4x4", "nic=100"), "a factor such as 2x");
+  EXPECT_PRED2(contains, refused_changes("dgx-h100", "nick=2x"), "the nearest name is 'nic'");
+  EXPECT_PRED2(contains, refused_changes("dgx-h100", "port_gpbs=2x"), "'port_gbps'");
+  EXPECT_PRED2(contains, refused_changes("h200x2", "nic=2x"), "does not have");
+  EXPECT_PRED2(contains, refused_changes("h200x2", "nic_gbps=2x"), "does not have");
+  EXPECT_PRED2(contains, refused_changes("pcie-8xa100", "nvlink=2x"), "pcie is accepted");
+  EXPECT_PRED2(contains, refused_changes("dgx-h100", "nvlink=400"), "a factor such as 2x");
+  EXPECT_EQ(refused_changes("dgx-h100", "nic=100"), "");
+  EXPECT_PRED2(contains, refused_changes("torus-4x4x4", "nic=100"), "a factor such as 2x");
   for (const char* bad :
        {"nic", "nic=", "nic=x", "nic=0x", "nic=-1x", "nic=2y", "nic=nan", "", "nic=2x,"})
-    EXPECT_EQ(refused("dgx-h100", bad).empty(), *bad == '\0') << bad;
+    EXPECT_EQ(refused_changes("dgx-h100", bad).empty(), *bad == '\0') << bad;
 }
 
 TEST(MachineList, CountsOfNodesRunByAFactor) {
