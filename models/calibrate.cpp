@@ -131,10 +131,10 @@ class Fitter {
     });
   }
 
-  // What packets take besides their rounds is cold code, and stores to the peer that must land
-  // before the launch has ended. One way of a packet: its source is loaded, and with it the count
-  // of messages; it goes, a poll sees it, the lanes meet. Of a signal: its epoch, the release, the
-  // flag, the poll, the lanes.
+  // What packets take besides their rounds is cold code, a channel entered and left, and stores to
+  // the peer that must land before the launch has ended. One way of a packet: its source is loaded,
+  // and with it the count of messages; it goes, a poll sees it, the lanes meet. Of a signal: its
+  // epoch, the release, the flag, the poll, the lanes.
   void flags() {
     const double seen_us = number("load_local_us") + number("sync_us");
     with_line(of(Probe::packet_ping), by_rounds, [&](const Line& line, const FitQuality& quality) {
@@ -147,6 +147,11 @@ class Fitter {
                 const double there_us = number("load_local_us") + number("flag_us") + seen_us;
                 add("release_us", line.slope / 2 - there_us, quality);
               });
+    // A barrier with nothing to complete: its epoch, the flag, the poll, the lanes.
+    const double meeting_us = number("load_local_us") + number("flag_us") + seen_us;
+    with_line(of(Probe::meet), by_rounds, [&](const Line& line, const FitQuality& quality) {
+      add("site_us", line.slope - meeting_us, quality);
+    });
     const auto as_many = [](const Sample& s) { return s.rounds == 16; };
     with_line(of(Probe::signal_ping, as_many), by_other_blocks,
               [&](const Line& line, const FitQuality& quality) {

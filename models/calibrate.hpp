@@ -22,6 +22,7 @@ enum class Probe {
   signal_ping,     // ... a signal, for each block
   exchange,        // a message of packets each way, reduced
   exchange_early,  // ... and the launch is set up early
+  meet,            // `rounds` barriers, each at a place of its own in the source
   put_one,
   put_both,
   get_one,

@@ -89,6 +89,8 @@ const std::vector<NumberKey>& number_table() {
       {"ramp_us", "us", optional, false,
        "a kernel's cold start and last stores, beyond what an empty one takes"},
       {"release_us", "us", always, false, "system-scope release fence"},
+      {"site_us", "us", optional, false,
+       "a block's first wait at a place in the source, but for its launch's first: cold code"},
       {"sm_local_gbps", "GB/s", always, false,
        "local memory, one block, bytes read plus bytes written"},
       {"sm_read_gbps", "GB/s", always, false, "one block of 1024 threads copying from a peer"},

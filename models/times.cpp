@@ -182,7 +182,9 @@ class Times {
     add("start", launches * (cold_us - std::min(cold_us, machine_.number_or("early_us", 0))));
   }
   void barriers(int count) {
-    add(count == 1 ? "a barrier" : "barriers", count * barrier_us(flag_us()));
+    // Each at a place of its own; the first one's cold code is in ramp_us.
+    const double cold_us = std::max(0, count - 1) * machine_.number_or("site_us", 0);
+    add(count == 1 ? "a barrier" : "barriers", count * barrier_us(flag_us()) + cold_us);
   }
   // Barriers of queues: kernels of one block.
   void meetings(int count) {

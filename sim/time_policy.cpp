@@ -50,7 +50,7 @@ void TimePolicy::woken(Engine&, Agent& agent) {
                                      : agent.step.verb == Verb::take;
   const bool syncs = agent.block >= 0 && agent.queue < 0;
   const Costs& own = costs(agent);
-  const double cost_s = (syncs ? own.sync_s : 0) + (polls ? own.load_local_s : 0);
+  const double cost_s = (syncs ? own.sync_s + site_s(agent) : 0) + (polls ? own.load_local_s : 0);
   at(now_s_ + cost_s, What::resume, &agent, nullptr, Why::latency);
 }
 

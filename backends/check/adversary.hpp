@@ -38,6 +38,9 @@ bool lets_others_on(fiber::Agent& agent);
 // In order: every transfer happens when it is issued, agents take turns.
 std::unique_ptr<fiber::Policy> make_fifo();
 // The worst legal order, as far as it is known without search; deterministic.
-std::unique_ptr<fiber::Policy> make_worst(const Knobs& knobs);
+// `reversed`: whose launches get places (EngineOptions::resident_blocks) in the order opposite to
+// theirs.
+enum class Reversed { odd_pes, no_pes, all_pes };
+std::unique_ptr<fiber::Policy> make_worst(const Knobs& knobs, Reversed reversed);
 
 }  // namespace sym::check

@@ -9,6 +9,7 @@ report::Finding found_of(const fiber::Finding& finding) {
   one.verdict = finding.verdict;
   one.why = finding.why;
   one.fix = finding.fix;
+  one.ended_run = finding.ended_run;
   for (const fiber::Place& place : finding.places) {
     const bool host = place.verb == fiber::Verb::host && place.site.line == 0;
     one.places.push_back({place.role, host ? "" : to_string(place.verb), place.site.file,

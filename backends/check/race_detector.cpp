@@ -149,11 +149,7 @@ void RaceDetector::record(fiber::Agent& agent, const std::shared_ptr<Access>& ac
 }
 
 void RaceDetector::control(fiber::Agent& agent, const fiber::Bytes& bytes, bool write) {
-  const fiber::Verb verb = agent.step.verb;
-  const bool counts = verb != fiber::Verb::enter && verb != fiber::Verb::leave;
-  if (agent.block >= 0 && agent.queue < 0 && counts) {
-    RaceDetector::access(agent, bytes, write, false);
-  }
+  if (agent.block >= 0 && agent.queue < 0) RaceDetector::access(agent, bytes, write, false);
 }
 
 void RaceDetector::issued(fiber::Transfer& transfer) {

@@ -63,6 +63,10 @@ bool RaceDetector::is_new(const char* kind, const Site& earlier, const Site& lat
 void RaceDetector::report_race(const Access& earlier, const Access& later,
                                const fiber::Bytes& bytes) {
   if (!is_new("race", earlier.site, later.site)) return;
+  if (later.verb == fiber::Verb::enter) {
+    engine_->report(busy_finding(earlier, later));
+    return;
+  }
   std::string memory = engine_->memory().name(bytes.space) + " of PE " + std::to_string(bytes.pe);
   if (bytes.space != fiber::Bytes::local_space) {
     const std::size_t begin = bytes.space == fiber::Bytes::scratch_space

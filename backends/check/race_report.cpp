@@ -48,6 +48,26 @@ fiber::Finding race_finding(const Access& earlier, const Access& later, const st
            place_of(later, later.write ? "write" : "read")}};
 }
 
+fiber::Finding busy_finding(const Access& earlier, const Access& later) {
+  const std::string why =
+      "blocks of one index share the rows of a channel, and nothing orders the two launches: "
+      "under another schedule one enters while the other has them";
+  const std::string fix =
+      "give launches that may run at the same time a channel each, or put them on one stream";
+  const auto line = [](const Access& access) {
+    return where(access).substr(std::string("write  ").size());
+  };
+  return {"busy",
+          "CHANNEL BUSY launch " + std::to_string(later.launch) + " (" + later.launch_name +
+              ") may enter a channel that launch " + std::to_string(earlier.launch) + " (" +
+              earlier.launch_name + ") has not left\n  at     " + line(later) + "\n  held   " +
+              line(earlier) + "\n  why    " + why + "\n  fix    " + fix,
+          "",
+          why,
+          fix,
+          {place_of(later, "at"), place_of(earlier, "holds")}};
+}
+
 fiber::Finding missing_sync_finding(const Access& earlier, const Access& later) {
   const bool every_lane = earlier.bytes.element == 0 || later.bytes.element == 0;
   const std::string why = "the block's lanes are unordered between them";

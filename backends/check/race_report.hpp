@@ -22,6 +22,8 @@ struct WeakWait {
 // `lapped`: one is a transfer of a later round than the other one's agent has waited for.
 fiber::Finding race_finding(const Access& earlier, const Access& later, const std::string& memory,
                             const WeakWait& weak, bool lapped);
+// A launch enters a channel and nothing says that the one that has left it had left it by then.
+fiber::Finding busy_finding(const Access& earlier, const Access& later);
 // Two accesses of one block that other lanes may do.
 fiber::Finding missing_sync_finding(const Access& earlier, const Access& later);
 fiber::Place place_of(const Access& access, const char* role);

@@ -51,8 +51,8 @@ std::unique_ptr<Chooser> make_chooser(const CheckOptions& options, Pct*& pct) {
   return chooser;
 }
 
-std::unique_ptr<fiber::Policy> make_other(const CheckOptions& options) {
-  if (options.schedule == "worst") return make_worst(options.knobs);
+std::unique_ptr<fiber::Policy> make_other(const CheckOptions& options, Reversed reversed) {
+  if (options.schedule == "worst") return make_worst(options.knobs, reversed);
   return make_fifo();
 }
 
@@ -77,13 +77,15 @@ PctBound bound_of(const Pct& pct, const CheckOptions& options, std::uint64_t ste
   return bound;
 }
 
-// `foresight`: what the same run has taught before.
-CheckReport run_once(const CheckOptions& options, const Program& program, Foresight& foresight) {
+// `foresight`: what the same run has taught before. `reversed`: of worst.
+CheckReport run_once(const CheckOptions& options, const Program& program, Foresight& foresight,
+                     Reversed reversed) {
+  if (options.begins) options.begins();
   Pct* pct = nullptr;
   std::unique_ptr<Chooser> chooser = make_chooser(options, pct);
   const bool choosing = chooser != nullptr;
   const std::unique_ptr<fiber::Policy> policy =
-      choosing ? std::make_unique<Choices>(std::move(chooser)) : make_other(options);
+      choosing ? std::make_unique<Choices>(std::move(chooser)) : make_other(options, reversed);
   fiber::Engine* running = nullptr;
   RaceDetector detector(running, foresight);
   fiber::Engine engine(engine_options_of(options), *policy,
@@ -107,17 +109,30 @@ CheckReport run_once(const CheckOptions& options, const Program& program, Foresi
 }
 
 // Once, or again as long as a run teaches what a wait might have counted besides.
-CheckReport run_to_the_end(const CheckOptions& options, const Program& program) {
+CheckReport run_to_the_end(const CheckOptions& options, const Program& program,
+                           Reversed reversed = Reversed::odd_pes) {
   constexpr int most_looks = 8;  // two are usual
   Foresight foresight;
-  CheckReport report = run_once(options, program, foresight);
+  CheckReport report = run_once(options, program, foresight, reversed);
   for (int again = 0; report.look_again && again < most_looks; ++again) {
-    report = run_once(options, program, foresight);
+    report = run_once(options, program, foresight, reversed);
   }
   if (report.look_again) {
     report.incomplete = true;
     report.not_reached = "INCOMPLETE signals that a wait might count kept coming to light in " +
                          std::to_string(most_looks + 1) + " runs";
+  }
+  return report;
+}
+
+// Which launches hang for want of places depends on the order that each PE takes them in: on all
+// PEs as they were launched, on all the other way round, or on half of them. The first report with
+// a finding, or the last.
+CheckReport run_worst_orders(const CheckOptions& options, const Program& program) {
+  CheckReport report;
+  for (const Reversed reversed : {Reversed::no_pes, Reversed::all_pes, Reversed::odd_pes}) {
+    report = run_to_the_end(options, program, reversed);
+    if (!report.findings.empty() || report.incomplete) break;
   }
   return report;
 }
@@ -157,6 +172,10 @@ CheckReport run_check(const CheckOptions& options,
   }
   if (options.schedule == "exhaustive") return explore(options, program);
   const bool chooses = options.decisions.empty() && options.exact_replay;
+  if (options.schedule == "worst" && chooses && options.resident_blocks > 0 &&
+      options.knobs.launch_order) {
+    return run_worst_orders(options, program);
+  }
   if (options.schedule != "pct" || options.pct_steps > 0 || !chooses) {
     return run_to_the_end(options, program);
   }

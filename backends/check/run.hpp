@@ -43,6 +43,10 @@ struct CheckOptions {
   // are the same run, and the empty list is one too. To shrink a run, shorten its list or make its
   // decisions 0, and see whether the finding is still there.
   bool exact_replay = true;
+  // Called before each run that a report may be of: a schedule may take several to make one. What
+  // the caller has kept of the run before is of no report. exhaustive: of none, its report is of
+  // all.
+  std::function<void()> begins = {};
   fiber::Tracer* tracer = nullptr;  // is told what happens in each run; outlives them
   // exhaustive: whether the execution that has just ended gave wrong data. The first that did is
   // kept as that of a finding is.

@@ -37,6 +37,7 @@ class Thrown {
     one.pes.insert(world.pe());
   }
   bool empty() const { return all_.empty(); }
+  void clear() { all_.clear(); }
   std::vector<fiber::Finding> findings() const {
     std::vector<fiber::Finding> all;
     for (const One& one : all_) {
@@ -75,7 +76,9 @@ class Thrown {
 
 CheckReport check_program(const CheckOptions& options, const Program& program) {
   Thrown thrown(options.pes);
-  CheckReport report = run_check(options, [&](fiber::FiberWorld& world) {
+  CheckOptions mine = options;
+  mine.begins = [&thrown] { thrown.clear(); };
+  CheckReport report = run_check(mine, [&](fiber::FiberWorld& world) {
     try {
       program(world);
       world.synchronize(Site{});  // it may throw what failed in a launch

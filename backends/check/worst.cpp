@@ -49,7 +49,7 @@ class Pending {
 
 class Worst : public Policy {
  public:
-  explicit Worst(const Knobs& knobs) : knobs_(knobs) {}
+  Worst(const Knobs& knobs, Reversed reversed) : knobs_(knobs), reversed_(reversed) {}
 
   void ready(Engine&, Agent& agent) override { add(agent); }
   void woken(Engine&, Agent& agent) override { add(agent); }
@@ -65,11 +65,11 @@ class Worst : public Policy {
     if (knobs_.split) deliver_ends(engine, transfer);
   }
 
-  // PEs differ in which of their launches gets places first, and so do the orders in which they
-  // wait for each other.
   std::uint32_t answer(Engine&, fiber::Question question, int pe, std::uint32_t n) override {
     if (question == fiber::Question::pieces) return 1;
-    return pe % 2 == 1 ? n - 1 : 0;
+    const bool last =
+        reversed_ == Reversed::all_pes || (reversed_ == Reversed::odd_pes && pe % 2 == 1);
+    return last ? n - 1 : 0;
   }
 
   bool next(Engine& engine) override {
@@ -235,6 +235,7 @@ class Worst : public Policy {
   }
 
   Knobs knobs_;
+  Reversed reversed_;
   std::set<std::pair<Key, Agent*>> ready_;
   std::set<std::pair<int, Agent*>> lookers_;  // ready, but have looked in vain; by id
   Pending pending_;
@@ -250,6 +251,8 @@ class Worst : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_worst(const Knobs& knobs) { return std::make_unique<Worst>(knobs); }
+std::unique_ptr<Policy> make_worst(const Knobs& knobs, Reversed reversed) {
+  return std::make_unique<Worst>(knobs, reversed);
+}
 
 }  // namespace sym::check

@@ -20,16 +20,20 @@ std::string Finding::title() const {
 }
 
 bool Finding::ends_run() const {
-  // A post that the race detector doubts is told with a reason, and the run goes on.
-  if (kind == "post") return why.empty();
-  static const std::set<std::string> harmless{"race", "missing-sync", "uninitialised-read",
-                                              "unbalanced", "wrong-data"};
-  return !harmless.contains(kind);
+  return ended_run || kind == "exception" || kind == "failure" || kind == "replay";
 }
 
 std::string Finding::bug() const {
   const std::string at = sites();
-  return kind + "|" + (at.empty() ? text.substr(0, text.find('\n')) : at);
+  std::string bug = kind + "|" + (at.empty() ? text.substr(0, text.find('\n')) : at);
+  if (kind != "race") return bug;
+  // A put that reads what is written and a put that writes what is read are two bugs of one line.
+  std::set<std::string> roles;
+  for (const Place& place : places) {
+    roles.insert(place.file + ":" + std::to_string(place.line) + " " + place.role);
+  }
+  for (const std::string& role : roles) bug += "|" + role.substr(role.rfind(' ') + 1);
+  return bug;
 }
 
 std::string Finding::key() const { return verdict + "|" + bug(); }

@@ -18,11 +18,13 @@ struct Place {
 struct Finding {
   std::string kind, text, verdict, why, fix;
   std::vector<Place> places;
+  bool ended_run = false;  // fiber::Finding's
 
   // Kind, verdict and op sites: findings with the same key are one bug, whatever run, seed or PE
   // showed it. Without places the text's first line is all there is to go by.
   std::string key() const;
-  // The same without the verdict, which may change where a run is made smaller.
+  // The same without the verdict, which may change where a run is made smaller. Of a race also
+  // which of the two writes.
   std::string bug() const;
   // "core/collective/ring.hpp:41, core/collective/ring.hpp:60": each site once, in order.
   std::string sites() const;

@@ -50,7 +50,8 @@ struct FarLoadKernel {
   }
 };
 
-// There and back. With packets nothing is released but the message; with signals everything is.
+// There and back. With packets nothing is released but the message; with signals everything is. The
+// channel is entered and left, as it is by whatever uses one.
 template <bool packets>
 struct PingKernel {
   Group group;
@@ -58,11 +59,13 @@ struct PingKernel {
   int rounds;
   template <Block B>
   SYM_FN void operator()(B& block) const {
+    block.enter(group.channel);
     for (int i = 0; i < rounds; ++i) {
       if (block.pe() == 0) send(block);
       receive(block);
       if (block.pe() != 0) send(block);
     }
+    block.leave(group.channel);
   }
 
  private:
@@ -94,8 +97,25 @@ struct ExchangeKernel {
   template <Block B>
   SYM_FN void operator()(B& block) const {
     const Packets& inbox = group.channel.inbox;
+    block.enter(group.channel);
     block.put_packets(inbox, 0, from, Range{0, n}, group.team);
     block.reduce_packets(to, from, Range{0, n}, inbox, 0, group.team, Sum{});
+    block.leave(group.channel);
+  }
+};
+
+// `places` barriers, none of whose code has run before in its launch.
+template <int places>
+struct MeetKernel {
+  Group group;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.enter(group.channel);
+    barrier(block, group);
+    if constexpr (places > 1) barrier(block, group);
+    if constexpr (places > 2) barrier(block, group);
+    if constexpr (places > 3) barrier(block, group);
+    block.leave(group.channel);
   }
 };
 

@@ -54,6 +54,8 @@ class CalibrationRun {
       case Probe::exchange:
       case Probe::exchange_early:
         return of_launches(test, ExchangeKernel{exchange_, to_, from_, n});
+      case Probe::meet:
+        return of_meetings(test);
       case Probe::put_one:
       case Probe::put_both:
         return of_moves<Move::put>(test, test.probe == Probe::put_both);
@@ -113,6 +115,18 @@ class CalibrationRun {
     config.threads = lanes;
     config.early = test.probe == models::Probe::exchange_early;
     return timed(test, [&] { world_.launch(config, kernel); });
+  }
+  double of_meetings(const models::Sample& test) {
+    switch (test.rounds) {
+      case 1:
+        return of_launches(test, MeetKernel<1>{group_}, few_threads);
+      case 2:
+        return of_launches(test, MeetKernel<2>{group_}, few_threads);
+      case 3:
+        return of_launches(test, MeetKernel<3>{group_}, few_threads);
+      default:
+        return of_launches(test, MeetKernel<4>{group_}, few_threads);
+    }
   }
   template <Move move>
   double of_moves(const models::Sample& test, bool both) {

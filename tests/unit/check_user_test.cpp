@@ -78,6 +78,18 @@ TEST(CheckProgram, ToldBesideWhatWasThrown) {
             "tests/unit/check_user_test.cpp:67");
 }
 
+// pct runs the program once more before, to learn how long it is: what is thrown there is of no
+// report, whose decisions are those of the run behind it.
+TEST(CheckProgram, TellsWhatTheReportedRunHasThrown) {
+  CheckOptions options;
+  options.schedule = "pct";
+  int runs = 0;
+  const CheckReport report = check_program(options, [&runs](FiberWorld& world) {
+    if (world.pe() == 0) throw Failure("run " + std::to_string(++runs));
+  });
+  EXPECT_EQ(report.text(), "EXCEPTION on PE 0: run 2\n");
+}
+
 // What all PEs throw is told once.
 TEST(CheckProgram, TellsOnceWhatSeveralHaveThrown) {
   CheckOptions options;

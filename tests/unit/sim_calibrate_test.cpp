@@ -82,12 +82,23 @@ TEST(SimCalibrate, AnotherMachineComesBackOnTheSameBase) {
   expect_back(models::what_if(base, changes), base);
 }
 
+// What h200x2 has none of.
+TEST(SimCalibrate, ColdCodeComesBack) {
+  models::Machine machine = models::load_machine("h200x2");
+  machine.numbers["site_us"] = {0.4, "assumed: test", false};
+  const auto numbers = calibrate(machine, models::load_machine("h200x2"), 2);
+  for (const char* key : {"site_us", "flag_us", "ramp_us"}) {
+    ASSERT_TRUE(numbers.contains(key)) << key;
+    EXPECT_NEAR(numbers.at(key).value, machine.number(key), 0.002 * machine.number(key)) << key;
+  }
+}
+
 // The simulator has one rate for both, and no cost for each block of a launch: what it does not
 // know cannot come out of it.
 TEST(SimCalibrate, WhatTheSimulatorDoesNotKnowIsNotInvented) {
   const models::Machine machine = models::load_machine("h200x2");
   const auto numbers = calibrate(machine, machine, 2);
-  EXPECT_FALSE(numbers.contains("block_us"));
+  for (const char* key : {"block_us", "site_us"}) EXPECT_FALSE(numbers.contains(key)) << key;
   EXPECT_NEAR(numbers.at("port_oneway_gbps").value, machine.number("port_gbps"), 0.4);
   EXPECT_NEAR(numbers.at("copy_engine_oneway_gbps").value, machine.number("copy_engine_gbps"), 0.4);
 }
