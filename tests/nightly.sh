@@ -8,7 +8,8 @@
 #    `random` and `pct`, SEEDS (1000) seeds each.
 # 3. Mutants of every algorithm: of each group at least 95 % (gemm: 94) of those that are not equivalent must be noticed.
 # 4. The rule of clang-tidy that takes as long as all others together.
-# 5. The sanitizers' tests with the conformance suite of check and sim, which CI's leave out (build/asan, ASAN=0: not).
+# 5. The sanitizers' tests with what CI's leave out: the conformance suite of check and sim, and under the thread sanitizer
+#    other element types (build/asan, build/tsan; ASAN=0: not).
 # 6. Each source compiled alone, with all warnings, and the CUDA code for every type and operator (build/dev, DEV=0: not).
 #    CI compiles sources in batches (SYM_BATCHES), where one hides that another lacks an include, and few of a GPU's kernels
 #    (SYM_QUICK_CUDA).
@@ -57,8 +58,11 @@ for algorithm in all_reduce all_gather reduce_scatter broadcast all_to_all all_t
 done
 SYM_TIDY_CHECKS=performance-unnecessary-value-param tests/tidy/tidy.sh "${1:-build/ci}" || [ $? = 77 ] || failed=1
 if [ "${ASAN:-1}" != 0 ]; then
-  cmake --preset asan -DSYM_NIGHTLY=ON >"$scratch/asan" 2>&1 && cmake --build --preset asan >>"$scratch/asan" 2>&1 &&
-    ctest --preset asan >>"$scratch/asan" 2>&1 || { failed=1; tail -n 40 "$scratch/asan"; }
+  for preset in asan tsan; do
+    log=$scratch/$preset
+    cmake --preset $preset -DSYM_NIGHTLY=ON >"$log" 2>&1 && cmake --build --preset $preset >>"$log" 2>&1 &&
+      ctest --preset $preset >>"$log" 2>&1 || { failed=1; tail -n 40 "$log"; }
+  done
 fi
 if [ "${DEV:-1}" != 0 ]; then
   cmake --preset dev >"$scratch/dev" 2>&1 && cmake --build --preset dev -- -k 0 >>"$scratch/dev" 2>&1 ||

@@ -4,6 +4,8 @@
 #include <limits>
 #include <random>
 
+#include "backends/check/adversary.hpp"
+
 namespace sym::check {
 
 using fiber::Agent;

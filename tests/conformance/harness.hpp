@@ -51,9 +51,10 @@ struct Case {
   friend void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }  // for GoogleTest
 };
 
-// A quick build of GPUs' tests has kernels for few types and operators: each kernel for a float of
-// 16 bits and for one type more, each operator in two kernels.
-#if defined(SYM_QUICK_CUDA) && defined(__CUDACC__)
+// What has no time for all (tests/CMakeLists.txt says what) has kernels for few types and
+// operators: each kernel for a float of 16 bits and for one type more, each operator in two
+// kernels.
+#if defined(SYM_FEW_KERNELS)
 inline constexpr bool few_kernels = true;
 #else
 inline constexpr bool few_kernels = false;
