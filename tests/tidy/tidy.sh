@@ -47,8 +47,10 @@ if [ ${#units[@]} = 0 ]; then
   echo "tidy: no file to look at"
   exit 0
 fi
-checks=${SYM_TIDY_CHECKS:+-*,$SYM_TIDY_CHECKS,}-bugprone-suspicious-include  # a batch includes sources
-arguments=(-p "$build" --quiet "--checks=$checks")
+# Of batches untrue: that a source is included, that what one source or library names hides another's, and
+# that one declared a type where another has one of that name. GCC's -Wshadow looks at libraries.
+checks=${SYM_TIDY_CHECKS:+-*,$SYM_TIDY_CHECKS,}-bugprone-suspicious-include,-bugprone-forward-declaration-namespace
+arguments=(-p "$build" --quiet "--checks=$checks" --extra-arg=-Wno-shadow)
 printf '%s\n' "${units[@]}" | xargs -P 2 -n 1 "$tool" "${arguments[@]}" --extra-arg=-Wno-unknown-warning-option 2>&1 |
   { grep -vE '^[0-9]+ warnings? (generated|treated as error)' || (($? == 1)); }
 echo "tidy: clean, ${#units[@]} files or batches of files"
