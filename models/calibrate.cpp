@@ -132,13 +132,13 @@ class Fitter {
   }
 
   // What packets take besides their rounds is cold code, a channel entered and left, and stores to
-  // the peer that must land before the launch has ended. One way of a packet: its source is loaded,
-  // and with it the count of messages; it goes, a poll sees it, the lanes meet. Of a signal: its
-  // epoch, the release, the flag, the poll, the lanes.
+  // the peer that must land before the launch has ended; leaving syncs. One way of a packet: its
+  // source is loaded, and with it the count of messages; it goes, a poll sees it, the lanes meet.
+  // Of a signal: its epoch, the release, the flag, the poll, the lanes.
   void flags() {
     const double seen_us = number("load_local_us") + number("sync_us");
     with_line(of(Probe::packet_ping), by_rounds, [&](const Line& line, const FitQuality& quality) {
-      add("ramp_us", line.at_zero - number("launch_us"), quality);
+      add("ramp_us", line.at_zero - number("launch_us") - number("sync_us"), quality);
       add("flag_us", line.slope / 2 - number("load_local_us") - seen_us, quality);
     });
     const auto alone = [](const Sample& s) { return s.blocks == 1; };

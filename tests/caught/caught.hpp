@@ -40,6 +40,7 @@ std::vector<Program> ordering_programs();  // transfers, fences, syncs
 std::vector<Program> round_programs();     // rounds that overtake each other
 std::vector<Program> barrier_programs();   // collectives without one of their barriers
 std::vector<Program> waiting_programs();   // deadlocks
+std::vector<Program> launch_programs();    // launches without an order, places
 std::vector<Program> memory_programs();    // out of bounds, use after free
 std::vector<Program> overlap_programs();   // source and destination of one verb
 std::vector<Program> refusal_programs();   // refusals that a kernel catches, what is left open
@@ -57,9 +58,10 @@ inline std::vector<Program> programs() {
   std::vector<Program> all;
   for (const auto& some :
        {ordering_programs(), round_programs(), barrier_programs(), waiting_programs(),
-        memory_programs(), overlap_programs(), refusal_programs(), packet_programs(),
-        moe_programs(), queue_programs(), gemm_programs(), published_ordering_programs(),
-        published_epoch_programs(), published_reuse_programs(), published_misuse_programs()}) {
+        launch_programs(), memory_programs(), overlap_programs(), refusal_programs(),
+        packet_programs(), moe_programs(), queue_programs(), gemm_programs(),
+        published_ordering_programs(), published_epoch_programs(), published_reuse_programs(),
+        published_misuse_programs()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

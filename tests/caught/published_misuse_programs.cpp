@@ -135,39 +135,6 @@ void kernels_in_other_order(FiberWorld& world, bool fixed) {
   world.launch(launch_of("second", 1, 1), Meets{second});
 }
 
-// The like, launched in another order on the odd PEs, so that places in the order of launches are
-// what hangs; and a kernel launched first that finds its place last.
-void launches_in_cross_order(FiberWorld& world, bool fixed) {
-  const Group first{world.channel({1}), world.team()};
-  const Group second{world.channel({1}), world.team()};
-  const bool crossed = !fixed && world.pe() % 2 == 1;
-  world.launch(launch_of("one", 1, 0), Meets{crossed ? second : first});
-  if (fixed) world.queue(1).after(world.queue(0).record());
-  world.launch(launch_of("other", 1, 1), Meets{crossed ? first : second});
-}
-void tells_launched_first(FiberWorld& world, bool fixed) {
-  const Signals counter = counters(world, 1);
-  world.launch(launch_of("tells", 1, fixed ? 0 : 1), Tells{counter});
-  world.launch(launch_of("waits"), WaitsFor{counter});
-}
-
-// Two launches on two streams use one channel, one after the other as it happens.
-struct EntersAndLeaves {
-  Channel channel;
-  template <Block B>
-  SYM_FN void operator()(B& block) const {
-    block.enter(channel);
-    block.sync();
-    block.leave(channel);
-  }
-};
-void channel_on_two_streams(FiberWorld& world, bool fixed) {
-  const Channel channel = world.channel({1});
-  world.launch(launch_of("one"), EntersAndLeaves{channel});
-  if (fixed) world.queue(1).after(world.queue(0).record());
-  world.launch(launch_of("other", 1, 1), EntersAndLeaves{channel});
-}
-
 }  // namespace
 
 std::vector<Program> published_misuse_programs() {
@@ -197,25 +164,6 @@ std::vector<Program> published_misuse_programs() {
                     "expected 1, seen 0", "verdict not scheduled: "},
            .found = Found::by_worst,
            .resident_blocks = 1},
-          {.name = "launches_in_cross_order",
-           .kind = "deadlock",
-           .pes = 2,
-           .run = launches_in_cross_order,
-           .says = {"expected 1, seen 0", "verdict not scheduled: "},
-           .found = Found::by_worst,
-           .resident_blocks = 1},
-          {.name = "tells_launched_first",
-           .kind = "deadlock",
-           .pes = 1,
-           .run = tells_launched_first,
-           .says = {"wait_until", "verdict not scheduled: ", " of kernel tells has no place"},
-           .found = Found::by_worst,
-           .resident_blocks = 1},
-          {"channel_on_two_streams",
-           "busy",
-           1,
-           channel_on_two_streams,
-           {"CHANNEL BUSY ", "nothing orders the two launches", "(other)", "(one)"}},
           {"counts_differ",
            "mismatch",
            2,

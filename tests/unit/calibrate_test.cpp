@@ -40,9 +40,11 @@ double time_us(const Truth& t, const Sample& s, double pass_bytes) {
     case Probe::far_load:
       return start + s.rounds * (t.remote + t.sync);
     case Probe::packet_ping:
-      return start + 2 * s.rounds * (t.local + t.flag + seen);
+      return start + 2 * s.rounds * (t.local + t.flag + seen) + t.sync;
     case Probe::signal_ping:
-      return start + 2 * s.rounds * (t.local + t.release + t.flag + t.turn * (s.blocks - 1) + seen);
+      return start +
+             2 * s.rounds * (t.local + t.release + t.flag + t.turn * (s.blocks - 1) + seen) +
+             t.sync;
     case Probe::exchange:
     case Probe::exchange_early:
       return start - (s.probe == Probe::exchange ? 0 : t.early) + t.local + t.flag + seen +
