@@ -20,7 +20,8 @@ namespace {
 const char* remedy(Verdict verdict) {
   switch (verdict) {
     case Verdict::lost:
-      return "let one producer set the slot, to larger values each time, or add to it";
+      return "let one producer set the slot, to larger values each time, or add to it; write it "
+             "otherwise only while no signal can come";
     case Verdict::misdirected:
       return "signal the slot and the PE that are waited for";
     case Verdict::wrong_value:
@@ -188,18 +189,26 @@ bool Deadlock::in_ring(const Waiting& waiting) const {
   return !decided && std::find(cycle_.begin(), cycle_.end(), waiting.agent) != cycle_.end();
 }
 
-// Who brings a counter that nobody has signalled is a guess: the signal may be missing altogether.
+// Who brings a counter that nobody has signalled is a guess, and so is that a host brings what it
+// has to launch first: the signal may be missing altogether.
 std::string Deadlock::guessed() const {
   for (std::size_t i = 0; i < cycle_.size(); ++i) {
     const Agent* const next = cycle_[(i + 1) % cycle_.size()];
     for (const Need& need : all_[index_.at(cycle_[i])].needs) {
-      const bool guess = need.word != nullptr && need.word->history.id.lane < 0 &&
-                         need.sites.empty() &&
-                         std::find(need.from.begin(), need.from.end(), next) != need.from.end();
-      if (guess) {
-        return "; nobody has ever signalled " + slot_of(need.word->history.id) + " of PE " +
-               std::to_string(need.word->history.id.pe) +
-               ", so its signal may be missing altogether";
+      if (need.word == nullptr || !need.sites.empty() ||
+          std::find(need.from.begin(), need.from.end(), next) == need.from.end())
+        continue;
+      const WordId& id = need.word->history.id;
+      const std::string of = " of PE " + std::to_string(id.pe);
+      const std::string slot = engine_.memory_.name(id.space) + " slot " + std::to_string(id.slot);
+      if (id.lane >= 0 && cycle_[i]->queue >= 0) {
+        return "; PE " + std::to_string(id.lane) + " has never posted " + slot + of +
+               ", so its post may be missing altogether";
+      }
+      if (id.lane < 0) {
+        const bool never = need.word->history.producers.empty();
+        return (never ? "; nobody has ever signalled " : "; nobody has signalled ") + slot + of +
+               (never ? "" : " since it was written") + ", so its signal may be missing altogether";
       }
     }
   }

@@ -74,9 +74,6 @@ class Deadlock {
   void from_lane(const Agent& agent, Need& need) const;
   void from_anyone(const Agent& agent, Need& need) const;
   static bool all_wait_there(const Agent& agent, const std::vector<const Agent*>& others);
-  void absent(const Agent& agent, int pe, const Agent* ended, Need& need) const;
-  void not_launched(const Agent& agent, int pe, Need& need) const;
-  bool most_have_begun(int launch) const;
   const Agent* producer_of(const Agent& agent, const Word& word) const;
   std::string line_of(const Agent& agent, const Need& need) const;
   // "channel #0 steps slot 3 lane 1"; a counter has no lane.
@@ -84,9 +81,19 @@ class Deadlock {
   std::string who(const Touch& touch) const;
   Place place(const Touch& touch, const std::string& role) const;
 
+  // deadlock_absent.cpp: what is said of a PE that brings nothing.
+  void absent(const Agent& agent, int pe, const Agent* ended, Need& need) const;
+  void not_launched(const Agent& agent, int pe, Need& need) const;
+  bool may_launch(const Agent& agent, int pe) const;
+  bool may_post(int pe, const Word& flag, const Agent* ended) const;
+  std::string ended_without(const Agent& agent, const Agent& ended, const Need& need) const;
+  bool most_have_begun(int launch) const;
+  static std::string outside(const Agent& agent);
+
   // deadlock_causes.cpp: true, and decided, if it is that.
   void find_spare();
   bool lost(Need& need) const;
+  bool wiped_out(Need& need) const;
   bool misdirected(const Agent& agent, Need& need) const;
   bool in_place_of(const Agent& agent, const Need& need, const Word& other) const;
   bool wrong_value(const Agent& agent, Need& need) const;

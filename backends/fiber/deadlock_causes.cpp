@@ -5,8 +5,22 @@
 
 namespace sym::fiber {
 
+// Signals came before anybody waited for them, a write took them away, and so many are missing.
+bool Deadlock::wiped_out(Need& need) const {
+  const History::Wiped& wiped = need.word->history.wiped;
+  if (wiped.count == 0 || need.seen + wiped.count < need.wait.target) return false;
+  need.culprits.push_back(place(wiped.last, "signal"));
+  need.culprits.push_back(place(wiped.by, "reset"));
+  need.decide(Verdict::lost, "the signal of " + who(wiped.last) + " came, and " + who(wiped.by) +
+                                 " wiped it out: it set " + slot_of(need.word->history.id) +
+                                 " from " + std::to_string(wiped.last.value) + " to " +
+                                 std::to_string(wiped.by.value));
+  return true;
+}
+
 // An update came, and left no trace: a larger or equal value was there.
 bool Deadlock::lost(Need& need) const {
+  if (wiped_out(need)) return true;
   const auto& updates = need.word->history.updates;
   const auto found = std::find_if(updates.rbegin(), updates.rend(),
                                   [](const Touch& touch) { return touch.absorbed; });
@@ -101,17 +115,18 @@ bool Deadlock::wrong_value(const Agent& agent, Need& need) const {
   }
   if (history.id.lane >= 0 || seen <= history.met || history.updates.empty()) return false;
   std::uint64_t most = 0;
-  for (const auto& [id, times] : history.producers) most = std::max(most, times);
+  for (const auto& one : history.producers) most = std::max(most, one.times);
   std::string from;
   std::vector<int> pes;
-  for (const auto& [id, times] : history.producers) {
-    const Agent& one = *engine_.agents_[static_cast<std::size_t>(id)];
-    if (times < most && runs(one)) need.from.push_back(&one);
-    if (times > 0 && std::find(pes.begin(), pes.end(), one.pe) == pes.end()) pes.push_back(one.pe);
+  for (const auto& producer : history.producers) {
+    const Agent& one = *engine_.agents_[static_cast<std::size_t>(producer.agent)];
+    if (producer.times < most && runs(one)) need.from.push_back(&one);
+    if (producer.times > 0 && std::find(pes.begin(), pes.end(), one.pe) == pes.end())
+      pes.push_back(one.pe);
   }
   for (const auto& other : engine_.agents_) {
     const bool silent = std::none_of(history.producers.begin(), history.producers.end(),
-                                     [&](const auto& one) { return one.first == other->id; });
+                                     [&](const auto& one) { return one.agent == other->id; });
     if (silent && other.get() != &agent && other->block >= 0 && runs(*other) &&
         !same_site(other->step.site, agent.step.site)) {
       need.from.push_back(other.get());

@@ -28,6 +28,7 @@ std::string Deadlock::line_of(const Agent& agent, const Need& need) const {
     text += history.id.lane >= 0 ? "; missing: PE " + std::to_string(history.id.lane)
                                  : "; no signal is on its way";
   }
+  text += outside(agent);
   if (!history.updates.empty()) {
     const Touch& last = history.updates.back();
     text += "; last written by " + who(last) + " to " + std::to_string(last.value >> shift);
@@ -224,75 +225,6 @@ void Deadlock::from_lane(const Agent& agent, Need& need) const {
   if (need.from.empty()) absent(agent, pe, producer, need);
 }
 
-// Whether more than half of the PEs are there: then whoever is not has left it out.
-bool Deadlock::most_have_begun(int launch) const {
-  int begun = 0;
-  for (int pe = 0; pe < engine_.pes(); ++pe) begun += engine_.launches_begun(pe) >= launch ? 1 : 0;
-  return 2 * begun > engine_.pes();
-}
-
-// PE `pe` is a launch behind. Its host may have ended, or wait for the others' before it launches.
-void Deadlock::not_launched(const Agent& agent, int pe, Need& need) const {
-  const std::string name = "PE " + std::to_string(pe);
-  const std::string here = ", and this is launch " + std::to_string(agent.launch) + " here";
-  const int begun = engine_.launches_begun(pe);
-  const Agent& host = *engine_.hosts_[static_cast<std::size_t>(pe)];
-  if (!runs(host)) {
-    need.culprits.push_back(engine_.place_of(host, "host"));
-    need.decide(Verdict::exited, name + "'s host program has ended" +
-                                     (begun == 0 ? " and launched nothing"
-                                                 : " after its launch " + std::to_string(begun)) +
-                                     here);
-    return;
-  }
-  const bool meets = !engine_.barrier_.what[static_cast<std::size_t>(pe)].empty();
-  if (meets && !most_have_begun(agent.launch)) {
-    need.from.push_back(&host);
-    return;
-  }
-  need.decide(
-      Verdict::stale_epoch,
-      name +
-          (begun == 0 ? " has begun no launch" : " has ended its launch " + std::to_string(begun)) +
-          here);
-}
-
-// PE `pe` has nothing under way that could bring it. `ended`: its agent that would have, if known.
-void Deadlock::absent(const Agent& agent, int pe, const Agent* ended, Need& need) const {
-  const std::string name = "PE " + std::to_string(pe);
-  const std::vector<std::string> queued = engine_.queued_launches(pe);
-  const bool before = ended == nullptr || ended->launch < agent.launch;
-  if (agent.queue < 0 && before) {
-    for (const Agent* other : engine_.agents_of_[static_cast<std::size_t>(pe)]) {
-      if (other->queue >= 0 || other->launch != agent.launch || other->blocks > agent.block)
-        continue;
-      need.culprits.push_back(engine_.place_of(*other, "launch"));
-      need.decide(Verdict::stale_epoch, "grids differ: " + std::to_string(agent.blocks) +
-                                            " blocks here, " + std::to_string(other->blocks) +
-                                            " on " + name + ", which has no block " +
-                                            std::to_string(agent.block));
-      return;
-    }
-  }
-  if (before && !queued.empty())
-    need.queued = name + "'s next launch (" + queued.front() + ") is queued behind one that waits";
-  if (agent.queue < 0 && before) {
-    not_launched(agent, pe, need);
-    return;
-  }
-  if (ended == nullptr) {
-    need.decide(Verdict::no_producer, "nothing of " + name + " is under way");
-    return;
-  }
-  need.culprits.push_back(engine_.place_of(*ended, "producer"));
-  need.decide(Verdict::exited, agent.queue >= 0
-                                   ? name + "'s queue " + std::to_string(ended->queue) +
-                                         " has ended all its operations without it"
-                                   : name + "'s block " + std::to_string(ended->block) +
-                                         " has ended launch " + std::to_string(agent.launch) +
-                                         " without signalling");
-}
-
 // Blocks of its own launch share its code: where all wait at its line, none is on its way to
 // signal.
 bool Deadlock::all_wait_there(const Agent& agent, const std::vector<const Agent*>& others) {
@@ -304,8 +236,8 @@ bool Deadlock::all_wait_there(const Agent& agent, const std::vector<const Agent*
 // A counter: whoever has signalled it before may again. If nobody has, anybody might.
 void Deadlock::from_anyone(const Agent& agent, Need& need) const {
   const Agent* ended = nullptr;
-  for (const auto& [id, times] : need.word->history.producers) {
-    const Agent& one = *engine_.agents_[static_cast<std::size_t>(id)];
+  for (const auto& producer : need.word->history.producers) {
+    const Agent& one = *engine_.agents_[static_cast<std::size_t>(producer.agent)];
     if (&one == &agent || one.block < 0) continue;
     if (runs(one)) need.from.push_back(&one);
     ended = &one;
@@ -329,6 +261,10 @@ void Deadlock::from_anyone(const Agent& agent, Need& need) const {
       need.queued = "PE " + std::to_string(pe) + "'s next launch (" + queued.front() +
                     ") is queued behind one that waits";
   }
+  for (int pe = 0; pe < engine_.pes(); ++pe) {
+    if (may_launch(agent, pe)) need.from.push_back(engine_.hosts_[static_cast<std::size_t>(pe)]);
+  }
+  if (!need.from.empty()) return;
   const Touch& reset = need.word->history.reset;
   if (reset.agent >= 0) need.culprits.push_back(place(reset, "reset"));
   need.decide(Verdict::no_producer,

@@ -34,9 +34,11 @@ bool Deadlock::repeats(const Need& need, Site site) {
 // What `late`, which had not begun, had to wait for.
 std::string Deadlock::turn_of(const Agent& agent, const Agent& late, const Trial& trial) const {
   const std::string pe = "PE " + std::to_string(late.pe) + "'s ";
+  const std::string& behind = trial.released.at(&late).mark;
+  const std::string mark = behind.empty() ? "" : " for " + behind;
   if (late.queue >= 0) {
     return pe + "queue " + std::to_string(late.queue) + " has its " + to_string(late.step.verb) +
-           " behind one that waits, and would bring it";
+           " behind one that waits" + mark + ", and would bring it";
   }
   const std::string launch =
       "launch " + std::to_string(late.launch) + " of kernel " + late.launch_name;
@@ -46,8 +48,10 @@ std::string Deadlock::turn_of(const Agent& agent, const Agent& late, const Trial
            " of the PE's blocks are resident at once, and those wait";
   }
   const bool own = late.pe == agent.pe && late.stream == agent.stream;
-  return pe + launch + " comes after " + (own ? "this one" : "one that waits") +
-         " on its stream, and would bring it";
+  const std::string ahead = !mark.empty() ? "one on its stream that waits" + mark
+                            : own         ? "this one on its stream"
+                                          : "one that waits on its stream";
+  return pe + launch + " comes after " + ahead + ", and would bring it";
 }
 
 // Whether something that had not begun brings the need. Where what it had to wait for hangs on

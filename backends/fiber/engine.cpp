@@ -316,7 +316,8 @@ void Engine::wake(Agent& agent) {
 void Engine::access(const Bytes& bytes, bool write, bool atomic) {
   if (write) {
     if (!atomic) changed();  // an atomic may write what was there, and its verb knows
-    if (holds_words(bytes.space)) begin_write(bytes, atomic);
+    if (holds_words(bytes.space) || notes_writes(bytes.space, current_->block < 0))
+      begin_write(bytes, atomic);
   }
   if (observer_ != nullptr && bytes.size != 0) observer_->access(*current_, bytes, write, atomic);
 }

@@ -23,6 +23,7 @@
 #include "backends/fiber/fiber.hpp"
 #include "backends/fiber/memory.hpp"
 #include "backends/fiber/options.hpp"
+#include "backends/fiber/plain_writes.hpp"
 #include "backends/fiber/policy.hpp"
 #include "backends/fiber/trial.hpp"
 #include "backends/fiber/verb.hpp"
@@ -226,7 +227,8 @@ class Engine {
   void wake_reached(Word& word);
   // Around the effect of a verb that writes words as it writes any memory: when it begins, and at
   // the end of its event, who waits for what they hold now goes on.
-  void begin_write(const Bytes& bytes, bool adds);
+  void begin_write(const Bytes& bytes, bool adds, const Transfer* transfer = nullptr);
+  bool notes_writes(int space, bool of_host) const;
   void end_writes(const Transfer* transfer = nullptr);
   void rewritten(Word& word, Agent& agent, const Transfer* transfer);
   void check_host(int pe);
@@ -281,6 +283,7 @@ class Engine {
   std::vector<char> holds_words_;  // by space: Words (own_words.hpp), 0 for none
   std::vector<Word*> written_;     // by verbs of this event that are no signals
   bool set_back_ = false;          // a word may have lost what it had reached
+  PlainWrites plain_writes_;
   std::vector<std::unordered_map<std::uint64_t, std::array<Message, 2>>> messages_;  // by PE, word
   // Transfers are made once and used again: a run of a large machine issues millions.
   std::vector<std::unique_ptr<Transfer>> transfers_;

@@ -214,9 +214,9 @@ void Engine::deliver_piece(Transfer& transfer, std::size_t first, std::size_t by
     const std::byte* from = transfer.source_read           ? transfer.buffer.data()
                             : transfer.src.data != nullptr ? transfer.src.data
                                                            : nullptr;
-    if (holds_words(to.space)) {
+    if (holds_words(to.space) || notes_writes(to.space, false)) {
       end_writes();  // of the verbs before it in this event
-      begin_write(to, false);
+      begin_write(to, false, &transfer);
     }
     if (from != nullptr) std::memmove(to.data, from + first, bytes);
   }

@@ -48,8 +48,9 @@ void Engine::release_launch(int pe, int stream, Trial& trial) {
   const int own = std::max(streams.rbegin()->first, 1 << 29) + 1;
   Trial::Released how;
   for (const Agent* agent : agents_of_[static_cast<std::size_t>(pe)]) {
-    if (agent->block >= 0 && agent->stream == stream && is_running(*agent))
-      how.ahead.push_back(agent);
+    if (agent->block < 0 || agent->stream != stream || !is_running(*agent)) continue;
+    how.ahead.push_back(agent);
+    if (agent->step.verb == Verb::after) how.mark = agent->host_reason;
   }
   Stream& alone = streams[own];
   alone.queue.push_back(std::move(queue[1]));

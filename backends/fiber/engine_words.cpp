@@ -43,6 +43,8 @@ Word& Engine::word(const WordId& id) {
   if (word == nullptr) {
     word = std::make_unique<Word>(id, memory_.word_at(id.pe, id.space, id.index));
     mark(holds_words_, id.space, Words::signals);
+    word->history.reset = plain_writes_.last(id);
+    word->history.reset.value = word->value();
   }
   return *word;
 }
@@ -82,9 +84,20 @@ void Engine::free(Segment segment, std::size_t offset) {
   memory_.free(space);
 }
 
-void Engine::begin_write(const Bytes& bytes, bool adds) {
+// Of control memory that a host has written, with counters to begin with, all later writes too.
+bool Engine::notes_writes(int space, bool of_host) const {
+  return plain_writes_.in(space) || (of_host && memory_.is_control(space));
+}
+
+void Engine::begin_write(const Bytes& bytes, bool adds, const Transfer* transfer) {
   refuse_own_words(*this, holds_words_, bytes);
+  const Agent& agent = transfer != nullptr ? *transfer->issuer : *current_;
+  const Step& step = transfer != nullptr ? transfer->step : agent.step;
+  const int launch = transfer != nullptr ? transfer->launch : agent.launch;
+  const History::Touch touch{agent.id, launch, step.verb, step.site, 0, false};
+  if (notes_writes(bytes.space, agent.block < 0)) plain_writes_.note(bytes, touch);
   for (Word* word : words_in(bytes)) {
+    word->writer = touch;
     word->added = adds && (!word->written || word->added);
     if (std::exchange(word->written, true)) continue;
     word->before = word->value();
@@ -102,13 +115,11 @@ void Engine::end_writes(const Transfer* transfer) {
 }
 
 void Engine::rewritten(Word& word, Agent& agent, const Transfer* transfer) {
-  const Step& step = transfer != nullptr ? transfer->step : agent.step;
-  const int launch = transfer != nullptr ? transfer->launch : agent.launch;
-  const History::Touch touch{agent.id, launch, step.verb, step.site, word.value(), false};
+  word.writer.value = word.value();
   if (word.added) {
-    word.history.updated(touch);
+    word.history.updated(word.writer);
   } else {
-    word.history.restarted(touch);
+    word.history.restarted(word.writer);
     set_back_ = true;
   }
   if (observer_ != nullptr) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "core/function.hpp"
@@ -36,14 +35,26 @@ struct History {
     bool absorbed = false;    // set to no more than was there, so it changed nothing
   };
   static constexpr std::size_t most_updates = 4;
+  struct Producer {
+    int agent = -1;
+    std::uint64_t times = 0;  // how many updates, since the last write that was none
+    int launch = 0;           // of its last update
+    std::uint64_t in_launch = 0;
+  };
+  // Signals that a write took away before anybody had waited for them.
+  struct Wiped {
+    Touch last, by;
+    std::uint64_t count = 0;
+  };
 
   WordId id;
-  std::vector<Touch> updates;                            // the latest, oldest first
-  std::vector<std::pair<int, std::uint64_t>> producers;  // (agent, how many updates)
-  Touch reset;                                           // the last write that was no signal
-  Touch taker;                                           // who consumed last
-  std::uint64_t awaited = 0, met = 0;                    // the last targets: of waits, of those met
-  int shift = 0;                                         // of these targets
+  std::vector<Touch> updates;  // the latest, oldest first
+  std::vector<Producer> producers;
+  Touch reset;                         // the last write that was no signal
+  Wiped wiped;                         // by a write that stands, or by none
+  Touch taker;                         // who consumed last
+  std::uint64_t awaited = 0, met = 0;  // the last targets: of waits, of those met
+  int shift = 0;                       // of these targets
   bool waited_for = false;
   bool tested = false;  // polled: nobody knows what it waits for
 
@@ -58,8 +69,12 @@ struct History {
   }
   // Something else than a signal has written the word: what was counted counts no more.
   void restarted(const Touch& touch) {
+    const std::uint64_t kept = met > touch.value ? met : touch.value;
+    if (!updates.empty()) wiped = {};
+    if (!updates.empty() && !tested && id.lane < 0 && updates.back().value > kept)
+      wiped = {updates.back(), touch, updates.back().value - kept};
     updates.clear();
-    for (auto& [agent, times] : producers) times = 0;
+    for (Producer& one : producers) one.times = 0;
     awaited = met = 0;
     waited_for = false;
     taker = {};
@@ -68,12 +83,14 @@ struct History {
   void updated(const Touch& touch) {
     if (updates.size() == most_updates) updates.erase(updates.begin());
     updates.push_back(touch);
-    for (auto& [agent, times] : producers) {
-      if (agent != touch.agent) continue;
-      ++times;
+    for (Producer& one : producers) {
+      if (one.agent != touch.agent) continue;
+      ++one.times;
+      one.in_launch = one.launch == touch.launch ? one.in_launch + 1 : 1;
+      one.launch = touch.launch;
       return;
     }
-    producers.emplace_back(touch.agent, 1);
+    producers.push_back({touch.agent, 1, touch.launch, 1});
   }
 };
 

@@ -70,6 +70,9 @@ class Memory {
   bool sparse(int space) const {
     return space >= 0 && allocations_[static_cast<std::size_t>(space)].sparse;
   }
+  bool is_control(int space) const {
+    return space >= 0 && allocations_[static_cast<std::size_t>(space)].segment == Segment::control;
+  }
   // The index-th 64 bits of a live allocation; null if it has no storage.
   std::uint64_t* word_at(int pe, int space, std::size_t index);
 

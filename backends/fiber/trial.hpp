@@ -15,6 +15,7 @@ struct Trial {
   struct Released {
     bool place = false;               // it had been launched and had no place
     std::vector<const Agent*> ahead;  // what it would have had to wait for
+    std::string mark = {};            // ... if that is a mark of another queue: which
   };
   // It came to a stand again and found nothing: who is not in `freed` waits for something else.
   bool conclusive = true;

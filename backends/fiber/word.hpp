@@ -65,6 +65,7 @@ class Word {
   // did so have added to it.
   std::uint64_t before = 0;
   bool written = false, added = false;
+  History::Touch writer;  // the last of them, as it was then: a host goes on within its event
 
  private:
   std::uint64_t kept_ = 0;

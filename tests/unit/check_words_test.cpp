@@ -359,7 +359,8 @@ TEST(Words, AHangSaysWhoSetTheWord) {
   });
   EXPECT_EQ(found.kinds, "deadlockno producer");
   EXPECT_THAT(found.text, HasSubstr("expected 3, seen 2"));
-  EXPECT_THAT(found.text, HasSubstr("set by PE 0 (host) to 2"));
+  EXPECT_THAT(found.text,
+              HasSubstr("set by PE 0 (World::write at tests/unit/check_words_test.cpp:356) to 2"));
 }
 
 // A word of freed memory is no word of what is allocated then; reports may still name it.

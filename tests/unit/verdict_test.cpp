@@ -204,6 +204,53 @@ TEST(Verdict, ExitedWithoutSignalling) {
   EXPECT_EQ(finding.why, "PE 0's block 0 has ended launch 1 without signalling");
 }
 
+TEST(Verdict, ExitedWithoutSignallingAgain) {
+  const Finding finding = hang(3, [](FiberWorld& world) {
+    const Group group{world.channel({1}), world.team()};
+    launch(world, [=](FiberBlock& block) {
+      barrier(block, group);
+      barrier(block, group);
+      if (block.pe() != 1) barrier(block, group);
+    });
+  });
+  EXPECT_EQ(finding.verdict, "exited");
+  EXPECT_EQ(finding.why,
+            "PE 1's block 0 has ended launch 1 without signalling again, after 2 signals");
+}
+
+// What was counted before a write still says that it has signalled.
+TEST(Verdict, ExitedWithoutSignallingAgainSinceAReset) {
+  const Finding finding = hang(2, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    launch(world, [=](FiberBlock& block) {
+      if (block.pe() == 1) {
+        block.signal(signals, 0, 0);
+        return;
+      }
+      block.wait_until(signals, 0, std::uint64_t{1});
+      block.put_value(signals.words, 0, std::uint64_t{0}, 0);
+      block.quiet();
+      block.wait_until(signals, 0, std::uint64_t{1});
+    });
+  });
+  EXPECT_EQ(finding.verdict, "exited");
+  EXPECT_EQ(finding.why,
+            "PE 1's block 0 has ended launch 1 without signalling again, after 1 signal");
+}
+
+TEST(Verdict, ExitedForOneThatIsNoMemberOfTheTeam) {
+  const Finding finding = hang(3, [](FiberWorld& world) {
+    const Group group{world.channel({1}), Team::strided(world.pe(), 0, 1, 2)};
+    launch(world, [=](FiberBlock& block) { barrier(block, group); });
+  });
+  EXPECT_EQ(finding.verdict, "exited");
+  EXPECT_EQ(finding.why,
+            "PE 0's block 0 has ended launch 1 without signalling; PE 2 is no member of the team "
+            "that it waits for");
+  EXPECT_THAT(finding.text,
+              HasSubstr("missing: PE 0; PE 2 is no member of the team that it waits for"));
+}
+
 TEST(Verdict, ExitedHostThatOthersWaitFor) {
   const Finding finding = hang(2, [](FiberWorld& world) {
     if (world.pe() == 0) world.barrier();

@@ -170,6 +170,22 @@ TEST(Verdict, ATrialThatFails) {
   EXPECT_EQ(finding.why, "PE 0's next launch (refuses) is queued behind one that waits");
 }
 
+// What stands before the producer on its stream waits for the kernel that waits for it.
+TEST(Verdict, ALaunchBehindAMarkOfTheQueueThatWaits) {
+  const Finding finding = hang(1, [](FiberWorld& world) {
+    const Signals signals = counter(world, 1);
+    launch_as(world, "waits", [=](FiberBlock& block) { block.wait_until(signals, 0, 1ULL); });
+    world.queue(1).after(world.queue(0).record());
+    launch_as(
+        world, "tells", [=](FiberBlock& block) { block.signal(signals, 0, 0); }, 1, 1);
+  });
+  EXPECT_EQ(finding.verdict, "not scheduled");
+  EXPECT_EQ(
+      finding.why,
+      "PE 0's launch 2 of kernel tells comes after one on its stream that waits for a mark of "
+      "queue 0, and would bring it");
+}
+
 // What a queue has behind a kernel that waits.
 TEST(Verdict, APostBehindAKernelThatWaits) {
   const Finding finding = hang(2, [](FiberWorld& world) {
