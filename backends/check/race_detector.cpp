@@ -108,6 +108,10 @@ void RaceDetector::parted(fiber::Agent& agent) { note_of(agent).parted = parts_l
 void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool write, bool atomic) {
   auto access = std::make_shared<Access>(describe(agent, bytes, write));
   access->atomic = atomic;
+  AgentNote& mine = note_of(agent);
+  if (atomic) mine.calls.add(agent, Call::Kind::flag, bytes.pe, bytes);
+  if (atomic || access->verb == fiber::Verb::read)
+    mine.looked = {bytes.pe, bytes.space, bytes.begin};
   record(agent, access);
 }
 
@@ -164,6 +168,8 @@ void RaceDetector::issued(fiber::Transfer& transfer) {
     issued_signal(transfer, fenced);
     return;
   }
+  if (transfer.kind == fiber::Transfer::Kind::value)
+    mine.calls.add(agent, Call::Kind::flag, transfer.dst.pe, transfer.dst);
   auto note = std::make_shared<TransferNote>();
   note->clock = mine.snapshot(pool_);
   note->tick = mine.release();  // what the agent accesses from here on is not before the transfer
@@ -198,6 +204,8 @@ void RaceDetector::issued_packet(fiber::Transfer& transfer) {
   const fiber::Transfer& flag = *transfer.follower;
   Access& write = note.pair->write;
   write.message = flag.word;
+  const fiber::Agent& sender = *transfer.issuer;
+  note_of(sender).calls.add(sender, Call::Kind::packets, transfer.dst.pe);
   write.message_epoch = epoch_of(flag.amount);
   note.answer = letters_.answer(flag.word_id);
   const auto& clock = note.lane_clock != nullptr ? note.lane_clock : note.clock;
@@ -208,6 +216,7 @@ void RaceDetector::issued_packet(fiber::Transfer& transfer) {
 void RaceDetector::issued_signal(fiber::Transfer& transfer, std::uint64_t fenced) {
   const fiber::Agent& agent = *transfer.issuer;
   AgentNote& mine = note_of(agent);
+  mine.calls.add(agent, Call::Kind::signal, transfer.target());
   auto note = std::make_shared<ReleaseNote>();
   note->clock = mine.snapshot(pool_);
   note->agent = id_of(agent);
@@ -309,6 +318,8 @@ void RaceDetector::waited(fiber::Agent& agent, fiber::Word& word, std::uint64_t 
                           bool consume) {
   AgentNote& mine = note_of(agent);
   mine.move_on();
+  const fiber::WordId& id = word.history.id;
+  mine.looked = {id.pe, id.space, id.index * sizeof(std::uint64_t)};
   const Counted::Wait wait{id_of(agent), ++mine.waits, mine.tick, value, shift, consume};
   if (word.note == nullptr || (word.counts && value == 0)) return;  // packets prove themselves
   Counted::Taken taken = static_cast<Counted&>(*word.note).waited(mine.clock, wait, foresight_);
@@ -321,10 +332,15 @@ void RaceDetector::waited(fiber::Agent& agent, fiber::Word& word, std::uint64_t 
   }
 }
 
-void RaceDetector::fenced(fiber::Agent& agent, int pe) { note_of(agent).fenced[pe] = agent.issued; }
+void RaceDetector::fenced(fiber::Agent& agent, int pe) {
+  AgentNote& mine = note_of(agent);
+  mine.fenced[pe] = agent.issued;
+  mine.calls.add(agent, Call::Kind::fence, pe);
+}
 
 void RaceDetector::completed(fiber::Agent& agent) {
   AgentNote& mine = note_of(agent);
+  mine.calls.add(agent, Call::Kind::quiet, -1);
   if (mine.clock.quiet(id_of(agent)) == agent.issued) return;
   mine.move_on();
   mine.clock.set_quiet(id_of(agent), agent.issued);

@@ -77,6 +77,8 @@ class RaceDetector : public fiber::Observer {
   void report_missing_sync(const Access& earlier, const Access& later);
   const fiber::Agent& agent_of(const Access& access) const;
   bool lapped(const Access& earlier, const Access& later) const;
+  Behind behind_of(const Access& transfer, const Access& other) const;
+  std::string memory_of(const fiber::Bytes& bytes) const;
   bool is_new(const char* kind, const Site& earlier, const Site& later);
 
   fiber::Engine*& engine_;

@@ -44,7 +44,7 @@ void RaceDetector::check_written(const fiber::Agent& agent, const Access& access
   finding.text = "UNINITIALISED READ  " + std::string(to_string(access.verb)) +
                  " of scratch bytes [" + std::to_string(begin) + ", " +
                  std::to_string(begin + access.bytes.size) +
-                 "), of which this launch has written none or a part\n  at     " +
+                 "), of which this block has written none or a part in this launch\n  at     " +
                  engine_->describe(agent) + "\n  why    " + why + "\n  fix    " + fix;
   finding.why = why;
   finding.fix = fix;
@@ -67,15 +67,44 @@ void RaceDetector::report_race(const Access& earlier, const Access& later,
     engine_->report(busy_finding(earlier, later));
     return;
   }
-  std::string memory = engine_->memory().name(bytes.space) + " of PE " + std::to_string(bytes.pe);
-  if (bytes.space != fiber::Bytes::local_space) {
-    const std::size_t begin = bytes.space == fiber::Bytes::scratch_space
-                                  ? bytes.begin % fiber::Bytes::scratch_stride
-                                  : bytes.begin;
-    memory += " bytes [" + std::to_string(begin) + ", " + std::to_string(begin + bytes.size) + ")";
-  }
   const AgentNote& by = note_of(agent_of(later));
-  engine_->report(race_finding(earlier, later, memory, by.weak, lapped(earlier, later)));
+  const bool under_way = earlier.order != 0 && earlier.queue < 0;
+  engine_->report(race_finding(earlier, later, memory_of(bytes), by.weak, lapped(earlier, later),
+                               under_way ? behind_of(earlier, later) : Behind{}));
+}
+
+std::string RaceDetector::memory_of(const fiber::Bytes& bytes) const {
+  std::string name = engine_->memory().name(bytes.space);
+  std::size_t begin = bytes.begin;
+  if (bytes.space == fiber::Bytes::scratch_space) begin %= fiber::Bytes::scratch_stride;
+  if (bytes.space == fiber::Bytes::local_space) {
+    const auto place = engine_->memory().local_place(bytes.pe, bytes.begin);
+    // The program's own memory has no number; nor has any in a run without data.
+    if (place.first < 0) return name + " of PE " + std::to_string(bytes.pe);
+    name = "local array #" + std::to_string(place.first);
+    begin = place.second;
+  }
+  return name + " of PE " + std::to_string(bytes.pe) + " bytes [" + std::to_string(begin) + ", " +
+         std::to_string(begin + bytes.size) + ")";
+}
+
+Behind RaceDetector::behind_of(const Access& transfer, const Access& other) const {
+  const fiber::Agent& issuer = agent_of(transfer);
+  Behind found =
+      behind(transfer, other, note_of(issuer).calls, issuer, note_of(agent_of(other)).looked);
+  for (const auto& agent : engine_->agents()) {
+    const bool block = agent->pe == issuer.pe && agent.get() != &issuer && agent->block >= 0 &&
+                       agent->queue < 0 && agent->note != nullptr;
+    if (!block || !found.other.empty()) continue;
+    const AgentNote& note = note_of(*agent);
+    // One that has heard of the transfer, if not that it is complete.
+    const bool calls = std::any_of(note.calls.all().begin(), note.calls.all().end(),
+                                   [](const Call& call) { return call.kind == Call::Kind::quiet; });
+    if (!calls || note.clock.tick(transfer.agent) < transfer.tick) continue;
+    found.other = "block " + std::to_string(agent->block) + " of PE " + std::to_string(agent->pe);
+    found.other_stream = agent->stream;
+  }
+  return found;
 }
 
 const fiber::Agent& RaceDetector::agent_of(const Access& access) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "backends/check/behind.hpp"
 #include "backends/check/race_report.hpp"
 
 namespace sym::check {
@@ -33,6 +34,8 @@ struct AgentNote : fiber::Note {
   std::uint64_t adds = 0;               // fetch_adds to words
   std::map<int, std::uint64_t> fenced;  // PE -> own transfers so far, at the last fence
   WeakWait weak;
+  Calls calls;    // for reports, as the next
+  Looked looked;  // the last
   std::shared_ptr<const Clock> shared;
   // Where a mutation leaves syncs out. `parted`: since the last sync, what the block has acquired,
   // completed and fenced is known to one lane, or to each of its own part; all of them know what

@@ -33,8 +33,8 @@ fiber::Place place_of(const Access& access, const char* role) {
 }
 
 fiber::Finding race_finding(const Access& earlier, const Access& later, const std::string& memory,
-                            const WeakWait& weak, bool lapped) {
-  const Why why = why_unordered(earlier, later, weak, lapped);
+                            const WeakWait& weak, bool lapped, const Behind& behind) {
+  const Why why = why_unordered(earlier, later, weak, lapped, behind);
   std::ostringstream text;
   text << "RACE  " << to_string(earlier.verb) << " vs " << to_string(later.verb) << "  " << memory
        << "\n  " << where(earlier) << "\n  " << where(later) << "\n  why    " << why.why
@@ -71,13 +71,17 @@ fiber::Finding busy_finding(const Access& earlier, const Access& later) {
 fiber::Finding missing_sync_finding(const Access& earlier, const Access& later) {
   const bool every_lane = earlier.bytes.element == 0 || later.bytes.element == 0;
   const std::string why = "the block's lanes are unordered between them";
-  const std::string fix = "call sync() between the two";
+  const bool in_piece = earlier.piece != 0 && earlier.piece == later.piece;
+  const std::string fix = in_piece
+                              ? "a piece of warps() has no sync: end the warps() between the two, "
+                                "or let both use the same range and type"
+                              : "call sync() between the two";
   std::ostringstream text;
   text << "MISSING SYNC  " << to_string(earlier.verb) << " then " << to_string(later.verb)
        << " of one block touch the same memory "
        << (every_lane ? "and every lane reads it" : "as different ranges or element types")
        << "\n  " << where(earlier) << "\n  " << where(later) << "\n  why    " << why
-       << "; call sync()\n  fix    " << fix;
+       << "\n  fix    " << fix;
   return {"missing-sync",
           text.str(),
           "",

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/check/behind.hpp"
 #include "backends/check/counting.hpp"
 #include "backends/check/shadow.hpp"
 
@@ -19,9 +20,10 @@ struct WeakWait {
 };
 
 // Two accesses that nothing orders. `memory` names where; `weak` is of the later one's agent;
-// `lapped`: one is a transfer of a later round than the other one's agent has waited for.
+// `lapped`: one is a transfer of a later round than the other one's agent has waited for; `behind`:
+// what the earlier one's issuer has done since, if it is a transfer.
 fiber::Finding race_finding(const Access& earlier, const Access& later, const std::string& memory,
-                            const WeakWait& weak, bool lapped);
+                            const WeakWait& weak, bool lapped, const Behind& behind);
 // A launch enters a channel and nothing says that the one that has left it had left it by then.
 fiber::Finding busy_finding(const Access& earlier, const Access& later);
 // Two accesses of one block that other lanes may do.

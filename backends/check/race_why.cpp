@@ -13,6 +13,7 @@ std::string at(const Site& site) {
   return site.line == 0 ? "" : " at " + std::string(site.file) + ":" + std::to_string(site.line);
 }
 std::string verb_of(const Access& access) { return to_string(access.verb); }
+std::string verb_of(const Call& call) { return to_string(call.verb); }
 
 bool is_host(const Access& access) { return access.block < 0 && access.queue < 0; }
 bool in_flight(const Access& access) { return access.order != 0 && access.queue < 0; }
@@ -87,8 +88,92 @@ Why next_round(const Access& transfer, const Access& user) {
               "; or let each round have a place of its own"};
 }
 
-Why transfer_under_way(const Access& earlier, const Access& later) {
+// A transfer of another PE, and a host program that touches the memory after.
+Why before_host(const Access& transfer, const Access& host, const Behind& behind) {
+  const std::string quiet = behind.quiet ? "" : "call quiet() before the launch ends, and ";
+  return {
+      pe_text(host.pe) + " has acquired nothing that covers this " + verb_of(transfer) + ": " +
+          (behind.quiet ? "its issuer has called quiet(), but nothing brings that to the host "
+                          "of " +
+                              pe_text(host.pe)
+                        : "its issuer has not called quiet() before something that the host of " +
+                              pe_text(host.pe) + " has waited for"),
+      quiet + "let " + pe_text(transfer.pe) +
+          " synchronize() before the hosts meet in World::barrier(); or end the kernel with a "
+          "barrier, or let one of " +
+          pe_text(host.pe) +
+          " wait for a signal behind the quiet(), and synchronize() before the host touches it"};
+}
+
+// The transfer is of a later launch than what it meets, so it is likelier that it came too early.
+Why later_launch(const Access& transfer, const Access& other) {
+  const auto launch = [](const Access& access) {
+    return "launch " + std::to_string(access.launch) + " (" + access.launch_name + ")";
+  };
+  const std::string verb = verb_of(transfer);
+  return {pe_text(transfer.pe) + "'s " + launch(transfer) + " does not wait for " + launch(other) +
+              " of " + pe_text(other.pe) + ", and " + pe_text(other.pe) +
+              " has acquired nothing that covers this " + verb,
+          "if the " + verb +
+              " must come after, as the numbers of the launches say: put a barrier at the end of "
+              "the earlier launch, or before the " +
+              verb + "; if before: let " + pe_text(other.pe) + " wait for " +
+              (transfer.verb == fiber::Verb::put_signal && transfer.to_pe == other.pe
+                   ? "the signal of this put_signal first"
+                   : "a signal that the issuer sends after quiet()")};
+}
+
+// What the issuer has called orders nothing for the other one.
+Why called_in_vain(const Access& transfer, const Access& other, const std::string& acquired,
+                   const Behind& behind) {
+  const std::string pe = pe_text(other.pe);
+  const bool fences = transfer.to_pe == other.pe;
+  if (behind.flag) {
+    const std::string call = verb_of(*behind.flag) + at(behind.flag->site);
+    return {acquired + "the " + call + " changes what " + pe +
+                " looks at, but releases nothing: this verb makes no edge",
+            "use signal in place of the " + verb_of(*behind.flag) + ", after " +
+                (fences ? fence_of(transfer) + " or " : "") + "quiet()" +
+                (fences ? ", or a put_signal" : "") + "; and wait_until for it"};
+  }
+  if (behind.quiet) {
+    const std::string packets =
+        behind.packets ? "; and a message of packets brings nothing but itself" : "";
+    return {acquired + "its issuer has called quiet(), but no signal, barrier or launch order " +
+                "brings this to " + pe + packets,
+            "let the issuer signal after quiet(), to " + pe + " or to whoever signals " + pe +
+                ", and let each wait for that; or put a barrier between the two"};
+  }
+  if (behind.fence && fences) {
+    return {acquired + "its issuer has called " + fence_of(transfer) +
+                ", which puts it before the issuer's own signals to " + pe +
+                " alone, and none of these has been waited for: not before a signal to another "
+                "PE, a queue's post or the end of a launch",
+            "call quiet() in place of " + fence_of(transfer) + "; or let " + pe +
+                " wait for a signal that the issuer sends to it after the fence"};
+  }
+  const auto stream = [&](int number) {
+    return behind.other_stream == transfer.stream ? "" : " on stream " + std::to_string(number);
+  };
+  return {acquired + "the quiet() of " + behind.other + stream(behind.other_stream) +
+              " completes no transfer of block " + std::to_string(transfer.block) +
+              stream(transfer.stream),
+          "let block " + std::to_string(transfer.block) +
+              " call quiet() itself: before its signal, before its launch ends, or in a later "
+              "launch on the same stream"};
+}
+
+Why transfer_under_way(const Access& earlier, const Access& later, const Behind& behind) {
   if (in_flight(later) && earlier.write && later.write) return two_issuers(earlier, later);
+  if (earlier.pe == later.pe && behind.quiet) {
+    const bool streams = later.queue >= 0 || earlier.stream != later.stream;
+    return {"its block has called quiet(), but nothing orders that before the " + verb_of(later),
+            is_host(later) ? "call synchronize() before the host touches it"
+            : streams      ? "record() a mark behind the launch, and let the other queue call "
+                             "after() with it"
+                           : "let its block signal the other one after the quiet(), or end the "
+                             "launch between the two"};
+  }
   if (earlier.pe == later.pe) {
     return {
         "the transfer may still be under way: its block has not called quiet() since, and the "
@@ -98,27 +183,43 @@ Why transfer_under_way(const Access& earlier, const Access& later) {
                        : "call quiet() before the launch ends, or before whatever orders the two "
                          "blocks"};
   }
+  const bool unfenced = behind.told && !behind.quiet;
+  if (is_host(later) && !unfenced) return before_host(earlier, later, behind);
+  const bool launches = !is_host(later) && later.queue < 0;
+  if (launches && later.launch < earlier.launch) return later_launch(earlier, later);
+  const std::string after = later.write && !in_flight(later)
+                                ? "; if the " + verb_of(earlier) + " must come after this " +
+                                      verb_of(later) + ": a barrier is missing before it"
+                                : "";
   const std::string acquired =
       pe_text(later.pe) + " has acquired nothing that covers this " + verb_of(earlier) + ": ";
-  if (earlier.to_pe == later.pe && earlier.verb == fiber::Verb::put_signal) {
+  const bool carries = earlier.to_pe == later.pe && earlier.verb == fiber::Verb::put_signal;
+  const bool fenced = behind.fence && earlier.to_pe == later.pe;
+  if (!carries && (behind.flag || behind.quiet || fenced || !behind.other.empty())) {
+    Why why = called_in_vain(earlier, later, acquired, behind);
+    why.fix += after;
+    return why;
+  }
+  if (carries) {
     return {acquired +
                 "it has waited neither for its signal nor for one behind a fence or quiet of "
                 "its issuer",
             "let " + pe_text(later.pe) +
                 " wait for the signal of this put_signal first, or for one that its issuer sends "
                 "after " +
-                fence_of(earlier) + " or quiet()"};
+                fence_of(earlier) + " or quiet()" + after};
   }
   if (earlier.to_pe == later.pe) {
     return {acquired +
                 "no fence or quiet of its issuer lies between it and a signal that was waited for",
             "let its issuer call " + fence_of(earlier) +
                 " or quiet() before the signal, or carry it in a put_signal, and wait for that "
-                "signal"};
+                "signal" +
+                after};
   }
   return {acquired + "no quiet of its issuer lies between it and a signal that was waited for",
           "let its issuer call quiet() before a signal to " + pe_text(later.pe) +
-              ", and wait for that signal"};
+              ", and wait for that signal" + after};
 }
 
 // The later one is a transfer that some order lets happen after the access of somebody else.
@@ -137,7 +238,8 @@ Why overtaken(const Access& earlier, const Access& transfer) {
   }
   const bool fences = transfer.to_pe == earlier.pe;
   const std::string before =
-      fences && transfer.verb == fiber::Verb::put_signal
+      is_host(earlier) ? before_host(transfer, earlier, {}).fix
+      : fences && transfer.verb == fiber::Verb::put_signal
           ? "let " + pe_text(earlier.pe) + " wait for the signal of this put_signal first"
           : "let its issuer call " + (fences ? fence_of(transfer) + " or " : "") +
                 "quiet() before the signal that " + pe_text(earlier.pe) + " waits for";
@@ -218,7 +320,8 @@ Why message_overwrites(const Access& earlier, const Access& later) {
 
 }  // namespace
 
-Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak, bool lapped) {
+Why why_unordered(const Access& earlier, const Access& later, const WeakWait& weak, bool lapped,
+                  const Behind& behind) {
   if (earlier.of_word != later.of_word) return word_as_data(earlier, later);
   if (earlier.message != nullptr && earlier.message == later.message)
     return message_overwrites(earlier, later);
@@ -238,7 +341,7 @@ Why why_unordered(const Access& earlier, const Access& later, const WeakWait& we
   if (explained_by(weak, earlier, why)) return why;
   if (lapped && earlier.last_round.agent >= 0) return next_round(earlier, later);
   if (lapped) return next_round(later, earlier);
-  if (in_flight(earlier)) return transfer_under_way(earlier, later);
+  if (in_flight(earlier)) return transfer_under_way(earlier, later, behind);
   if (in_flight(later)) return overtaken(earlier, later);
   if (is_host(earlier) || is_host(later)) return beside_host(earlier, later);
   const bool queues = earlier.queue >= 0 || later.queue >= 0;

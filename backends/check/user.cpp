@@ -83,8 +83,10 @@ CheckReport check_program(const CheckOptions& options, const Program& program) {
       program(world);
       world.synchronize(Site{});  // it may throw what failed in a launch
     } catch (const std::exception& error) {
+      world.thrown();
       thrown.add(world, error.what());
     } catch (...) {
+      world.thrown();
       thrown.add(world, "something that is no std::exception");
     }
   });

@@ -90,7 +90,16 @@ const char* to_string(Verb verb) {
                                           "World::end_capture",
                                           "World::replay",
                                           "World::recover",
-                                          "World::mark_us"};
+                                          "World::mark_us",
+                                          "Queue::put",
+                                          "Queue::get",
+                                          "Queue::launch",
+                                          "Queue::gemm",
+                                          "Queue::prepare",
+                                          "Queue::post",
+                                          "Queue::take",
+                                          "Queue::record",
+                                          "Queue::after"};
   return names[static_cast<int>(verb)];
 }
 

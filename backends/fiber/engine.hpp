@@ -150,7 +150,9 @@ class Engine {
 
   // Of a verb that the current agent may not do so. Of a kernel's it is a finding at once, and the
   // run ends: the kernel may catch what is thrown. Always throws Failure.
-  [[noreturn]] void refuse(const std::string& what);
+  // `step`: whether the agent's step is the verb, or what it did before a call that is none.
+  enum class Of { step, call };
+  [[noreturn]] void refuse(const std::string& what, Of of = Of::step);
   // Memory::resolve, refused like that.
   Bytes resolve(Segment segment, std::size_t offset, std::size_t bytes, int pe);
   // Refuses two ranges of one verb that overlap, unless they are the same and may be.
@@ -255,7 +257,7 @@ class Engine {
   void release_launch(int pe, int stream, Trial& trial);
   void keep(Finding finding, bool always);
   void report_not_kept();
-  Finding error_finding(const Agent& agent, const std::string& what) const;
+  Finding error_finding(const Agent& agent, const std::string& what, Of of = Of::step) const;
   void report_exception(const Agent& agent, const std::string& what);
   void report_fault(const Agent& agent, int signal);
   // The program has called exit or quick_exit while a run of this thread goes on: says so on

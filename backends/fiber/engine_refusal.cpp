@@ -1,6 +1,7 @@
 // What the engine says of a verb that may not do what it is asked for, and of what a program leaves
 // open.
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "backends/fiber/engine.hpp"
@@ -8,14 +9,36 @@
 
 namespace sym::fiber {
 
-Finding Engine::error_finding(const Agent& agent, const std::string& what) const {
-  return {"error", "ERROR " + what + "\n  at     " + describe(agent)};
+namespace {
+// What is known of a refusal, by how it begins.
+struct Refusal {
+  std::string_view begins, why, fix;
+};
+constexpr Refusal refusals[] = {
+    {"out of bounds:", "it names what is not there: nothing was allocated for it",
+     "take ranges from the window's count, slots from the table's and PEs from the team"},
+    {"use after free:", "free() gives back the memory on every PE, whoever still uses it",
+     "free it when no launch touches it any more, or allocate again and use the new window"},
+    {"overlap:", "within one verb nothing says what is read before it is written over",
+     "name the same range twice where the verb allows it, or two that are apart"}};
+}  // namespace
+
+Finding Engine::error_finding(const Agent& agent, const std::string& what, Of of) const {
+  Finding finding{"error", "ERROR " + what + (of == Of::step ? "\n  at     " : "\n  after  ") +
+                               describe(agent)};
+  for (const Refusal& one : refusals) {
+    if (what.compare(0, one.begins.size(), one.begins) != 0) continue;
+    finding.why = one.why;
+    finding.fix = one.fix;
+    finding.text += "\n  why    " + finding.why + "\n  fix    " + finding.fix;
+  }
+  return finding;
 }
 
-void Engine::refuse(const std::string& what) {
+void Engine::refuse(const std::string& what, Of of) {
   if (current_->block >= 0) {
     stay_if_stopped();
-    stop(error_finding(*current_, what));
+    stop(error_finding(*current_, what, of));
   }
   throw Failure(what);
 }

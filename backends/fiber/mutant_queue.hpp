@@ -29,8 +29,9 @@ class MutantQueue : public Q {
     catch_up();
   }
   template <class Kernel>
-  void launch(const LaunchConfig& config, Kernel kernel) {
-    Q::launch(config, kernel);
+  void launch(const LaunchConfig& config, Kernel kernel, Site site = Site::here(),
+              Verb call = Verb::host_launch) {
+    Q::launch(config, kernel, site, call);
     catch_up();
   }
   template <class T>

@@ -9,17 +9,21 @@ namespace sym::fiber {
 
 // --- streams, captures and marks -----------------------------------------------------------------
 
+void Streams::begin(Verb call, Site site) {
+  if (&engine_.current() != &host_) {
+    const std::string name = to_string(call);
+    engine_.refuse(name + " is called from inside a kernel; host programs alone call a " +
+                       name.substr(0, name.find("::")),
+                   Engine::Of::call);
+  }
+  site.file = in_tree(site.file);
+  host_.step = Step{call, site};
+}
+
 void Streams::push(Work work) { push(Operation{std::move(work), -1, false}); }
 
 void Streams::push(Operation operation) {
-  if (&engine_.current() != &host_) {
-    engine_.refuse("a queue is called from inside a kernel; host programs alone call a Queue");
-  }
   const int queue = operation.work.stream;
-  if (queue < 0 || queue >= most_queues) {
-    throw UsageError("queue " + std::to_string(queue) + "; 0 to " +
-                     std::to_string(most_queues - 1) + " are accepted");
-  }
   if (!capturing_) {
     run(std::move(operation), -1);
     return;
@@ -257,6 +261,7 @@ WordId FiberQueue::flag(const Posts& posts, std::size_t slot, int from, int at,
 }
 
 void FiberQueue::post(const Posts& posts, std::size_t slot, int pe, Site site) {
+  streams_.begin(Verb::host_post, site);
   streams_.require_pe(pe, "post");
   const WordId id = flag(posts, slot, this->pe(), pe, "post");
   push("post", Step{Verb::post, site, 0, 1, pe, nullptr},
@@ -264,6 +269,7 @@ void FiberQueue::post(const Posts& posts, std::size_t slot, int pe, Site site) {
 }
 
 void FiberQueue::take(const Posts& posts, std::size_t slot, int pe, Site site) {
+  streams_.begin(Verb::host_take, site);
   streams_.require_pe(pe, "take");
   const WordId id = flag(posts, slot, pe, this->pe(), "take");
   push("take", Step{Verb::take, site, 0, 1, pe, nullptr},

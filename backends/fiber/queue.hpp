@@ -55,8 +55,11 @@ class Streams {
   int pe() const { return host_.pe; }
   bool capturing() const { return capturing_; }
 
-  // Runs it behind what its stream has, or records it. Throws UsageError unless its stream is the
-  // number of a queue; refused in a kernel.
+  // What reports say of the host from here on: that it is in this call. Refused if a kernel calls:
+  // on a GPU there are no Worlds and Queues inside a kernel.
+  void begin(Verb call, Site site);
+
+  // Runs it behind what its stream has, or records it.
   void push(Work work);
   void launch(const LaunchConfig& config, int stream, std::function<void(Agent&)> body);
   Mark record(int queue, Site site);
@@ -67,6 +70,8 @@ class Streams {
   void replay(GraphId graph);
   // At the end of the PE's program: what has been captured since begin_capture never runs.
   void report_open_capture();
+  // The program has thrown: that a capture is open says nothing.
+  void drop_capture() { capturing_ = false; }
 
   // Throws UsageError, beginning with `what`, if the memory is not there.
   void require(const Area& area, const char* what) const;
@@ -112,19 +117,24 @@ class FiberQueue {
 
   template <class T>
   void put(Matrix<T> dst, Matrix<T> src, int pe, Site site = Site::here()) {
+    streams_.begin(Verb::host_put, site);
     streams_.require_pe(pe, "put");
     require_copy(dst, src, "put");
     copy(Verb::queue_put, Area::of(dst, pe), Area::of(src, this->pe()), pe, site);
   }
   template <class T>
   void get(Matrix<T> dst, Matrix<T> src, int pe, Site site = Site::here()) {
+    streams_.begin(Verb::host_get, site);
     streams_.require_pe(pe, "get");
     require_copy(dst, src, "get");
     copy(Verb::queue_get, Area::of(dst, this->pe()), Area::of(src, pe), pe, site);
   }
 
+  // `call`: as the program calls it.
   template <class Kernel>
-  void launch(const LaunchConfig& config, Kernel kernel) {
+  void launch(const LaunchConfig& config, Kernel kernel, Site site = Site::here(),
+              Verb call = Verb::host_launch) {
+    streams_.begin(call, site);
     streams_.launch(config, number_, [engine = &streams_.engine(), kernel](Agent& agent) {
       MutantBlock<FiberBlock> block(engine->mutation(), *engine, agent);
       kernel(block);
@@ -133,6 +143,7 @@ class FiberQueue {
 
   template <class T>
   void gemm(const Gemm<T>& gemm, Site site = Site::here()) {
+    streams_.begin(Verb::host_gemm, site);
     const Operands operands = operands_of(gemm);
     if (streams_.engine().memory().payload_storage()) host::require_gemm();
     Step step{Verb::gemm, site};
@@ -147,14 +158,21 @@ class FiberQueue {
   // Leaves rubbish in d: programs may not count on anything else.
   template <class T>
   void prepare(const Gemm<T>& gemm, Site site = Site::here()) {
+    streams_.begin(Verb::host_prepare, site);
     if (streams_.capturing()) throw UsageError("prepare: not while capturing; call it before");
     spoil(operands_of(gemm).d, site);
   }
 
   void post(const Posts& posts, std::size_t slot, int pe, Site site = Site::here());
   void take(const Posts& posts, std::size_t slot, int pe, Site site = Site::here());
-  Mark record(Site site = Site::here()) { return streams_.record(number_, site); }
-  void after(Mark mark, Site site = Site::here()) { streams_.after(number_, mark, site); }
+  Mark record(Site site = Site::here()) {
+    streams_.begin(Verb::host_record, site);
+    return streams_.record(number_, site);
+  }
+  void after(Mark mark, Site site = Site::here()) {
+    streams_.begin(Verb::host_after, site);
+    streams_.after(number_, mark, site);
+  }
 
  private:
   struct Operands {

@@ -19,7 +19,8 @@ enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_unt
                   world_team, world_allocate, world_allocate_control, world_free, world_local,
                   world_channel, world_write, world_read, world_launch, world_queue, world_posts,
                   world_synchronize, world_barrier, world_begin_capture, world_end_capture,
-                  world_replay, world_recover, world_mark_us };
+                  world_replay, world_recover, world_mark_us, host_put, host_get, host_launch,
+                  host_gemm, host_prepare, host_post, host_take, host_record, host_after };
 // clang-format on
 // As the program calls it. Some calls are several steps, which are told apart here and have one
 // name: reduce_packets waits before it reduces, receive_packets before it stores (store_packets),
@@ -30,7 +31,8 @@ constexpr bool goes_on(Verb verb) {
   return verb == Verb::reduce_packets || verb == Verb::store_packets ||
          verb == Verb::transform_by_sum;
 }
-// Of a host program: its calls of a World, the last of which it is in or has come back from.
+// Of a host program: its calls of a World or a Queue, the last of which it is in or has come back
+// from.
 constexpr bool is_of_host(Verb verb) { return verb == Verb::host || verb >= Verb::world_team; }
 constexpr bool is_copy(Verb verb) { return verb == Verb::queue_put || verb == Verb::queue_get; }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/fiber/queue_numbers.hpp"
+
 namespace sym::fiber {
 
 Team FiberWorld::team(const std::vector<int>& members, Site site) {
@@ -22,10 +24,11 @@ std::size_t FiberWorld::allocate_bytes(Segment segment, std::size_t count, std::
                                        const Own& own) {
   const std::size_t bytes = bytes_of(count, element);
   const char* kind = segment == Segment::control ? "allocate_control" : "allocate";
-  engine().host_barrier(host_,
-                        std::string(kind) + " of " + std::to_string(count) + " elements of " +
-                            std::to_string(element) + " bytes",
-                        true);
+  const std::string call = own.call.empty()
+                               ? std::string(kind) + " of " + std::to_string(count) +
+                                     " elements of " + std::to_string(element) + " bytes"
+                               : own.call;
+  engine().host_barrier(host_, call, true);
   const std::size_t nth = allocations_++;
   if (nth == shared_.allocations.size()) {
     Memory& memory = engine().memory();
@@ -53,11 +56,13 @@ Channel FiberWorld::channel(const ChannelRequest& request, Site site) {
   // With `wrap`, 2^64 - 3: the low 48 and 32 bits, which tags and GPUs' flags keep, wrap with it.
   const std::uint64_t epoch = engine().options().wrap ? ~std::uint64_t{2} : 0;
   const std::string name = "channel #" + std::to_string(channels_.size()) + " ";
+  const std::string call = "channel of " + std::to_string(request.blocks) + " blocks, " +
+                           std::to_string(request.packet_bytes) + " packet bytes";
   const auto own = [&](const char* part, std::size_t count, std::uint64_t first_value = 0) {
-    return Window<std::uint64_t>{
-        Segment::control,
-        allocate_bytes(Segment::control, count, sizeof(std::uint64_t), {name + part, first_value}),
-        count};
+    return Window<std::uint64_t>{Segment::control,
+                                 allocate_bytes(Segment::control, count, sizeof(std::uint64_t),
+                                                {name + part, first_value, true, call}),
+                                 count};
   };
   const auto private_words = [&](const std::string& part, std::size_t count, std::uint64_t first) {
     const auto made = own(part.c_str(), count, first);
@@ -90,7 +95,7 @@ Channel FiberWorld::channel(const ChannelRequest& request, Site site) {
     const std::size_t cells = bytes_of(words * 2, inbox.message_bytes()) / sizeof(std::uint64_t);
     inbox.cells = {Segment::payload,
                    allocate_bytes(Segment::payload, cells, sizeof(std::uint64_t),
-                                  {name + "inbox cells", 0, false}),
+                                  {name + "inbox cells", 0, false, call}),
                    cells};
   }
   channels_.push_back(channel);
@@ -98,6 +103,10 @@ Channel FiberWorld::channel(const ChannelRequest& request, Site site) {
 }
 
 MutantQueue<FiberQueue>& FiberWorld::stream(int number) {
+  if (number < 0 || number >= most_queues) {
+    throw UsageError("queue " + std::to_string(number) + "; 0 to " +
+                     std::to_string(most_queues - 1) + " are accepted");
+  }
   return queues_.try_emplace(number, engine().mutation(), streams_, number).first->second;
 }
 
@@ -111,15 +120,6 @@ void FiberWorld::synchronize(Site site) {
   if (!dropped("World::synchronize")) engine().synchronize(host_, -1);
 }
 
-void FiberWorld::begin(Verb call, Site site) {
-  if (&engine().current() != &host_) {
-    engine().refuse(std::string(to_string(call)) +
-                    " is called from inside a kernel; host programs alone call a World");
-  }
-  site.file = in_tree(site.file);
-  host_.step = Step{call, site};
-}
-
 bool FiberWorld::dropped(const char* call) const {
   Mutation* const mutation = engine().mutation();
   return mutation != nullptr && mutation->at(Verb::host, Site{call, 0}, pe_, -1) == Change::drop;
@@ -130,11 +130,12 @@ Posts FiberWorld::posts(std::size_t slots, Site site) {
   const auto lanes = static_cast<std::size_t>(n_pes());
   const std::size_t words = bytes_of(slots, lanes);
   const std::string name = "posts #" + std::to_string(posts_++);
-  return Posts{
-      Window<std::uint64_t>{
-          Segment::control,
-          allocate_bytes(Segment::control, words, sizeof(std::uint64_t), {name, 0}), words},
-      slots, n_pes()};
+  return Posts{Window<std::uint64_t>{
+                   Segment::control,
+                   allocate_bytes(Segment::control, words, sizeof(std::uint64_t),
+                                  {name, 0, true, "posts of " + std::to_string(slots) + " slots"}),
+                   words},
+               slots, n_pes()};
 }
 
 void FiberWorld::copy(const Bytes& bytes, void* host, bool write) {

@@ -87,7 +87,7 @@ class FiberWorld {
   template <class Kernel>
   void launch(const LaunchConfig& config, Kernel kernel, Site site = Site::here()) {
     begin(Verb::world_launch, site);
-    stream(config.stream).launch(config, kernel);
+    stream(config.stream).launch(config, kernel, site, Verb::world_launch);
   }
   // Throws UsageError for a number that no queue can have.
   MutantQueue<FiberQueue>& queue(int number, Site site = Site::here()) {
@@ -119,6 +119,8 @@ class FiberWorld {
   }
   // The last call, as reports name it.
   Place last_call() const { return engine().place_of(host_, "last"); }
+  // The PE's program has thrown: what it has left open, it could not end.
+  void thrown() { streams_.drop_capture(); }
   // The PE's program has ended: what of it will never run is a finding.
   void finish();
   bool moves_data() const { return engine().memory().payload_storage(); }
@@ -126,19 +128,18 @@ class FiberWorld {
  private:
   Engine& engine() const { return shared_.engine; }
   // What the world allocates for itself has a name, and is words that begin with a value and that
-  // verbs of blocks alone touch.
+  // verbs of blocks alone touch. `call`: what the program has asked for.
   struct Own {
     std::string name;
     std::uint64_t first_value = 0;
     bool words = true;
+    std::string call = {};
   };
   std::size_t allocate_bytes(Segment segment, std::size_t count, std::size_t element,
-                             const Own& own = {"", 0, false});
+                             const Own& own = {"", 0, false, ""});
   void free_bytes(Segment segment, std::size_t offset);
   void copy(const Bytes& bytes, void* host, bool write);
-  // What reports say of the host from here on. Refused if a kernel calls: on a GPU there is no
-  // World inside a kernel.
-  void begin(Verb call, Site site);
+  void begin(Verb call, Site site) { streams_.begin(call, site); }
   MutantQueue<FiberQueue>& stream(int number);
   // Whether a mutation leaves out this call of the host program.
   bool dropped(const char* call) const;

@@ -61,7 +61,7 @@ TEST(Misuse, AQueueIsForHosts) {
     });
     world.synchronize();
   });
-  EXPECT_THAT(report.text(), HasSubstr("a queue is called from inside a kernel"));
+  EXPECT_THAT(report.text(), HasSubstr("Queue::record is called from inside a kernel"));
 }
 
 TEST(Misuse, WaitsForTheOtherKindOfWord) {

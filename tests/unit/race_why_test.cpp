@@ -77,7 +77,7 @@ TEST(RaceWhy, TwoIssuersOfOnePlace) {
 }
 
 TEST(RaceWhy, ATransferAndWhoItIsFor) {
-  for (const Access& reader : {direct(1, 0, false), by_host(1, false), transfer(1, 0, false)}) {
+  for (const Access& reader : {direct(1, 0, false), transfer(1, 0, false)}) {
     EXPECT_THAT(fix(transfer(0, 1, true), reader),
                 AllOf(HasSubstr("fence(1) or quiet() before the signal"), HasSubstr("put_signal")));
   }
@@ -88,6 +88,81 @@ TEST(RaceWhy, ATransferAndWhoItIsFor) {
                     Not(HasSubstr("put_signal"))));
   EXPECT_THAT(fix(transfer(0, -1, false, Verb::get), direct(1, 0, true)),
               AllOf(HasSubstr("quiet() before a signal to PE 1"), Not(HasSubstr("fence"))));
+}
+
+// A write that the transfer may have been meant to come after.
+TEST(RaceWhy, ATransferAndAWrite) {
+  for (const Verb verb : {Verb::put, Verb::put_signal}) {
+    EXPECT_THAT(fix(transfer(0, 1, true, verb), direct(1, 0, true)),
+                AllOf(HasSubstr("signal"), HasSubstr("must come after this transform: a barrier")));
+    Access next = transfer(0, 1, true, verb);
+    next.launch = 2;
+    next.launch_name = "puts";
+    Access before = direct(1, 0, true);
+    before.launch = 1;
+    EXPECT_THAT(fix(next, before), HasSubstr("as the numbers of the launches say: put a barrier"));
+    std::swap(next.launch, before.launch);
+    EXPECT_THAT(fix(next, before), Not(HasSubstr("numbers of the launches")));
+  }
+}
+
+// What the issuer calls already is no advice.
+TEST(RaceWhy, WhatTheIssuerHasCalled) {
+  const Access put = transfer(0, 1, true);
+  const Access reader = direct(1, 0, false);
+  const auto told = [&](const Access& one, const Behind& behind) {
+    return why_unordered(one, reader, {}, false, behind);
+  };
+  Behind behind;
+  behind.other = "block 1 of PE 0";
+  EXPECT_THAT(told(put, behind).fix, HasSubstr("let block 0 call quiet() itself"));
+  EXPECT_THAT(told(put, behind).why, Not(HasSubstr("stream")));
+  behind.other_stream = 3;
+  EXPECT_THAT(
+      told(put, behind).why,
+      HasSubstr("block 1 of PE 0 on stream 3 completes no transfer of block 0 on stream 0"));
+  behind.fence = true;
+  EXPECT_THAT(told(put, behind).fix, HasSubstr("quiet() in place of fence(1)"));
+  EXPECT_THAT(told(transfer(0, 2, false), behind).fix, HasSubstr("block 0"));
+  behind.quiet = true;
+  EXPECT_THAT(told(put, behind).why, HasSubstr("has called quiet(), but no signal, barrier"));
+  EXPECT_THAT(told(put, behind).why, Not(HasSubstr("packets")));
+  behind.packets = true;
+  EXPECT_THAT(told(put, behind).why, HasSubstr("a message of packets"));
+  behind.flag = Call{Call::Kind::flag, 1, 2, Verb::fetch_add, Site{"kernel.hpp", 7}};
+  EXPECT_THAT(told(put, behind).why, HasSubstr("the fetch_add at kernel.hpp:7"));
+  // One that carries its signal has nothing to be told of but that.
+  EXPECT_THAT(told(transfer(0, 1, true, Verb::put_signal), behind).fix,
+              HasSubstr("wait for the signal of this put_signal"));
+}
+
+TEST(RaceWhy, ATransferAndTheHostOfAnotherPE) {
+  for (const Access& one : {transfer(0, 1, true), transfer(0, -1, false, Verb::get)}) {
+    EXPECT_THAT(fix(one, by_host(1)),
+                AllOf(HasSubstr("call quiet() before the launch ends"),
+                      HasSubstr("PE 0 synchronize() before the hosts meet in World::barrier()")));
+    Behind behind;
+    behind.told = true;  // by a signal that nothing puts it before
+    EXPECT_THAT(why_unordered(one, by_host(1), {}, false, behind).fix,
+                AllOf(HasSubstr("quiet() before"), Not(HasSubstr("World::barrier()"))));
+    behind.quiet = true;
+    EXPECT_THAT(why_unordered(one, by_host(1), {}, false, behind).fix,
+                AllOf(Not(HasSubstr("call quiet()")), HasSubstr("World::barrier()")));
+  }
+}
+
+TEST(RaceWhy, ATransferOfItsOwnPEThatIsComplete) {
+  Behind behind;
+  behind.quiet = true;
+  const Access put = transfer(0, 1, false);
+  const auto told = [&](const Access& later) {
+    const Why why = why_unordered(put, later, {}, false, behind);
+    EXPECT_THAT(why.why, HasSubstr("its block has called quiet(), but nothing orders that"));
+    return why.fix;
+  };
+  EXPECT_EQ(told(by_host(0)), "call synchronize() before the host touches it");
+  EXPECT_THAT(told(by_queue(0, 1, true)), HasSubstr("record() a mark behind the launch"));
+  EXPECT_THAT(told(direct(0, 1, true)), HasSubstr("signal the other one after the quiet()"));
 }
 
 // It carries a signal already: what is missing is the wait.
@@ -113,7 +188,10 @@ TEST(RaceWhy, ATransferOfALaterRound) {
 
 // The other way round: it may be late, or too early.
 TEST(RaceWhy, AnAccessAndATransferThatComesAfter) {
-  for (const Access& reader : {direct(1, 0, false), by_host(1, false), by_queue(1, 1, false)}) {
+  EXPECT_THAT(fix(by_host(1, false), transfer(0, 1, true)),
+              AllOf(HasSubstr("must come after: a barrier or a signal is missing before it"),
+                    HasSubstr("PE 0 synchronize() before the hosts meet in World::barrier()")));
+  for (const Access& reader : {direct(1, 0, false), by_queue(1, 1, false)}) {
     EXPECT_THAT(fix(reader, transfer(0, 1, true)),
                 AllOf(HasSubstr("must come after: a barrier or a signal is missing before it"),
                       HasSubstr("fence(1) or quiet() before the signal that PE 1 waits for")));
