@@ -147,10 +147,10 @@ class Fitter {
                 const double there_us = number("load_local_us") + number("flag_us") + seen_us;
                 add("release_us", line.slope / 2 - there_us, quality);
               });
-    // A barrier with nothing to complete: its epoch, the flag, the poll, the lanes.
-    const double meeting_us = number("load_local_us") + number("flag_us") + seen_us;
-    with_line(of(Probe::meet), by_rounds, [&](const Line& line, const FitQuality& quality) {
-      add("site_us", line.slope - meeting_us, quality);
+    // Beside the signal's own, a put loads its source.
+    with_line(of(Probe::put_ping), by_rounds, [&](const Line& line, const FitQuality& quality) {
+      const double there_us = 2 * number("load_local_us") + number("flag_us") + seen_us;
+      add("put_release_us", line.slope / 2 - there_us, quality);
     });
     const auto as_many = [](const Sample& s) { return s.rounds == 16; };
     with_line(of(Probe::signal_ping, as_many), by_other_blocks,

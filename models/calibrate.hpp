@@ -20,9 +20,9 @@ enum class Probe {
   far_load,        // the same of a peer's memory, with a sync behind each
   packet_ping,     // `rounds` times there and back: a message of one packet
   signal_ping,     // ... a signal, for each block
+  put_ping,        // ... a put of 16 bytes with its signal
   exchange,        // a message of packets each way, reduced
   exchange_early,  // ... and the launch is set up early
-  meet,            // `rounds` barriers, each at a place of its own in the source
   put_one,
   put_both,
   get_one,

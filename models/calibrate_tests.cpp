@@ -28,9 +28,9 @@ class Tests {
     rounds(Probe::far_load, {1, 4, 16, 64});
     rounds(Probe::packet_ping, {4, 16, 64}, 16);
     rounds(Probe::signal_ping, {4, 16, 64});
+    rounds(Probe::put_ping, {4, 16, 64}, 16);
     for (const int blocks : {8, 32, sms_}) add({Probe::signal_ping, 0, blocks, 16, 0});
     exchanges();
-    rounds(Probe::meet, {1, 2, 3, 4});
     moves(Probe::put_one, true);
     moves(Probe::put_both, false);
     moves(Probe::get_one, true);
@@ -87,10 +87,9 @@ class Tests {
 
 const std::string& probe_name(Probe probe) {
   static const std::array<std::string, 18> names = {
-      "launch",     "sync",           "load",       "far_load", "packet_ping", "signal_ping",
-      "exchange",   "exchange_early", "meet",       "put_one",  "put_both",    "get_one",
-      "reduce_one", "reduce_both",    "local_copy", "copy_one", "copy_both",   "launch_copy",
-  };
+      "launch",     "sync",        "load",           "far_load", "packet_ping", "signal_ping",
+      "put_ping",   "exchange",    "exchange_early", "put_one",  "put_both",    "get_one",
+      "reduce_one", "reduce_both", "local_copy",     "copy_one", "copy_both",   "launch_copy"};
   return names.at(static_cast<std::size_t>(probe));
 }
 

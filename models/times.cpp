@@ -109,7 +109,7 @@ class Times {
   void all_gather_nvls() {
     start(1);
     barriers(2);
-    add("first load, last store", number("load_local_us") + number("release_us"));
+    add("first load, last store", number("load_local_us") + put_release_us());
     multicast(job_.pes, blocks_ * number("sm_write_gbps"));
   }
   void reduce_scatter_nvls() {
@@ -172,6 +172,9 @@ class Times {
   }
   // What a piece of `staged` costs beside its bytes, between copies and the kernels that add.
   double staged_piece_us() const { return machine_.number_or("staged_piece_us", 0); }
+  double put_release_us() const {
+    return machine_.number_or("put_release_us", number("release_us"));
+  }
   // An epoch, a release, a flag, and the poll that sees it.
   double barrier_us(double flag) const {
     return 2 * number("load_local_us") + number("release_us") + flag;
@@ -182,9 +185,7 @@ class Times {
     add("start", launches * (cold_us - std::min(cold_us, machine_.number_or("early_us", 0))));
   }
   void barriers(int count) {
-    // Each at a place of its own; the first one's cold code is in ramp_us.
-    const double cold_us = std::max(0, count - 1) * machine_.number_or("site_us", 0);
-    add(count == 1 ? "a barrier" : "barriers", count * barrier_us(flag_us()) + cold_us);
+    add(count == 1 ? "a barrier" : "barriers", count * barrier_us(flag_us()));
   }
   // Barriers of queues: kernels of one block.
   void meetings(int count) {
@@ -193,7 +194,8 @@ class Times {
   }
   // Hops of a ring.
   void steps(double count) {
-    add("hops", count * (2 * number("release_us") + number("load_local_us") + flag_us()));
+    add("hops",
+        count * (number("release_us") + put_release_us() + number("load_local_us") + flag_us()));
   }
   // Puts to peers, and beside them a copy within this PE (own_bytes read and written): while blocks
   // make it, others keep the port busy, until all are at work without a pause.

@@ -21,6 +21,7 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   flag_s = seconds("flag_us");
   flag_turn_s = machine.number_or("flag_turn_us", 0) * 1e-6;
   release_s = seconds("release_us") * slow;
+  put_release_s = machine.number_or("put_release_us", machine.number("release_us")) * 1e-6 * slow;
   load_local_s = seconds("load_local_us") * slow;
   load_remote_s = seconds("load_remote_us");
   sync_s = seconds("sync_us") * slow;
@@ -30,7 +31,6 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   sm_local = rate("sm_local_gbps") / slow;
   hbm = rate("hbm_gbps") / slow;
   port_read = machine.number_or("port_read_gbps", machine.number("port_gbps")) * 1e9;
-  site_s = machine.number_or("site_us", 0) * 1e-6 * slow;
   copy_engine_s = seconds("copy_engine_start_us") * slow;
   copy_engine_turn_s = machine.number_or("copy_engine_turn_us", 0) * 1e-6 * slow;
   copy_engine_room = std::min(1.0, rate("port_gbps") / rate("copy_engine_gbps"));
@@ -113,7 +113,6 @@ double TimePolicy::cost_s(Agent& agent) {
       mine.clean = false;
       mine.messages = {};
       mine.cold = true;
-      mine.waited.clear();
       return costs(agent).start_s(agent.early);
     case Verb::read:
       return costs(agent).load_local_s;
@@ -155,16 +154,6 @@ double TimePolicy::cost_s(Agent& agent) {
     default:
       return agent.queue >= 0 ? operation_s(agent) + turn_s(agent) : 0;
   }
-}
-
-// The code behind a wait is cold the first time: that of a launch's first wait is in ramp_us.
-double TimePolicy::site_s(const Agent& agent) {
-  if (costs(agent).site_s == 0 || agent.step.verb != Verb::wait_until) return 0;
-  auto& waited = state(agent).waited;
-  const std::pair<const char*, int> site{agent.step.site.file, agent.step.site.line};
-  if (std::find(waited.begin(), waited.end(), site) != waited.end()) return 0;
-  waited.push_back(site);
-  return waited.size() == 1 ? 0 : costs(agent).site_s;
 }
 
 // A copy that follows a copy of its queue begins at once; one that had to wait for something else

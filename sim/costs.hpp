@@ -19,8 +19,8 @@ struct Costs {
   }
   double launch_s, ramp_s, flag_s, flag_turn_s, release_s, load_local_s, load_remote_s, sync_s;
   double sm_write, sm_read, sm_reduce, sm_local, hbm;
-  double port_read;  // what a PE's reads reach together while its peers read it
-  double site_s;     // a wait's first time at a place in the source
+  double port_read;      // what a PE's reads reach together while its peers read it
+  double put_release_s;  // of what has put: until its stores are there
   double copy_engine_s, copy_engine_turn_s, copy_engine;
   // Ports are given in bytes of SM copies. The copy engine gets more through them: one of its bytes
   // takes the room of so many.

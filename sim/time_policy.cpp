@@ -50,7 +50,7 @@ void TimePolicy::woken(Engine&, Agent& agent) {
                                      : agent.step.verb == Verb::take;
   const bool syncs = agent.block >= 0 && agent.queue < 0;
   const Costs& own = costs(agent);
-  const double cost_s = (syncs ? own.sync_s + site_s(agent) : 0) + (polls ? own.load_local_s : 0);
+  const double cost_s = (syncs ? own.sync_s : 0) + (polls ? own.load_local_s : 0);
   at(now_s_ + cost_s, What::resume, &agent, nullptr, Why::latency);
 }
 
@@ -86,7 +86,7 @@ void TimePolicy::payload_out(Transfer& transfer, bool nic, double latency_s) {
       (is_get ? 2 : 1) * latency_s + (nic                ? costs(agent).nic_latency_s
                                       : transfer.packet  ? costs(agent).flag_s
                                       : is_get || copied ? 0
-                                                         : costs(agent).release_s);
+                                                         : costs(agent).put_release_s);
   const bool grouped = groups_.contains(&transfer);
   at(now_s_ + there_s, grouped ? What::deliver_group : What::deliver, &agent, &transfer,
      Why::latency);

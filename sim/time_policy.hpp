@@ -7,7 +7,7 @@
 //               next launch. Both together are early_us less if it is set up early
 //   enter       load_local_us: an atomic on a word of this GPU
 //   put         load_local_us (the source), then the block is busy until its bytes are out (flow,
-//               at most sm_write a block); they are there release_us later. Through a NIC:
+//               at most sm_write a block); they are there put_release_us later. Through a NIC:
 //               nic_post_us, then the flow, then nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
@@ -34,8 +34,7 @@
 //               / sm_local; sync_us for each sync in it
 //   read        load_local_us
 //   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it
-//               had not: the poll that sees it. site_us besides for a launch's first wait at each
-//               place in the source but one: its code is cold
+//               had not: the poll that sees it
 //   sync, leave sync_us
 // A fibre that stands for w blocks has w times their rates. Of a queue:
 //   put, get    copy_engine_start_us, and copy_engine_turn_us unless the queue has copied and has
@@ -109,8 +108,7 @@ class TimePolicy : public fiber::Policy {
     // The first transfers of its open groups, by (how many PEs further on, whether they are gets):
     // that they start in this order keeps PEs from sending to the same one at a time.
     std::map<std::pair<int, bool>, fiber::Transfer*> open;
-    std::vector<std::pair<const char*, int>> waited;  // where, in its launch
-    bool clean = false;                               // a quiet has waited since the last signal
+    bool clean = false;   // a quiet has waited since the last signal
     bool copies = false;  // of a queue: nothing has come between its copies
     // Messages of packets of this launch: the last one's flows under way, its begin and bytes, and
     // for how long others kept the link from it.
@@ -165,7 +163,6 @@ class TimePolicy : public fiber::Policy {
   double cost_s(fiber::Agent& agent);
   double operation_s(const fiber::Agent& agent) const;
   double turn_s(const fiber::Agent& agent);
-  double site_s(const fiber::Agent& agent);
   double flag_s(const fiber::Agent& agent) const;
   double local_rate(const fiber::Agent& agent) const;
   double local_s(const fiber::Agent& agent, int passes) const;

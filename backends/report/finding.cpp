@@ -4,15 +4,21 @@
 
 namespace sym::report {
 
-std::string Finding::sites() const {
+namespace {
+std::string sites_of(const std::vector<Place>& places, bool hosts) {
   std::set<std::string> sites;
   for (const Place& place : places) {
-    if (place.line != 0) sites.insert(place.file + ":" + std::to_string(place.line));
+    const bool of_host = place.block < 0 && place.queue < 0;
+    if (place.line != 0 && (hosts || !of_host))
+      sites.insert(place.file + ":" + std::to_string(place.line));
   }
   std::string all;
   for (const std::string& site : sites) all += (all.empty() ? "" : ", ") + site;
   return all;
 }
+}  // namespace
+
+std::string Finding::sites() const { return sites_of(places, true); }
 
 std::string Finding::title() const {
   const std::string at = sites();
@@ -24,7 +30,10 @@ bool Finding::ends_run() const {
 }
 
 std::string Finding::bug() const {
-  const std::string at = sites();
+  // Which hosts wait besides depends on how many PEs there are.
+  const bool hangs = kind == "deadlock" || kind == "livelock";
+  const std::string kernels = hangs ? sites_of(places, false) : "";
+  const std::string at = kernels.empty() ? sites() : kernels;
   std::string bug = kind + "|" + (at.empty() ? text.substr(0, text.find('\n')) : at);
   if (kind != "race") return bug;
   // A put that reads what is written and a put that writes what is read are two bugs of one line.

@@ -50,9 +50,11 @@ struct FarLoadKernel {
   }
 };
 
-// There and back. With packets nothing is released but the message; with signals everything is. The
+// There and back. With packets nothing is released but the message; with signals everything is, and
+// a put with its signal is released when it is there. The
 // channel is entered and left, as it is by whatever uses one.
-template <bool packets>
+enum class Ping { packets, signals, puts };
+template <Ping ping>
 struct PingKernel {
   Group group;
   Window<float> to, from;
@@ -73,8 +75,11 @@ struct PingKernel {
   template <Block B>
   SYM_FN void send(B& block) const {
     const auto slot = static_cast<std::size_t>(block.index());
-    if constexpr (packets) {
+    if constexpr (ping == Ping::packets) {
       block.put_packets(group.channel.inbox, slot, from, message, group.team);
+    } else if constexpr (ping == Ping::puts) {
+      const int peer = block.n_pes() - 1 - block.pe();
+      block.put_signal(to, from, message, group.channel.steps, slot, peer);
     } else {
       block.signal(group.channel.steps, slot, group.team);
     }
@@ -82,7 +87,7 @@ struct PingKernel {
   template <Block B>
   SYM_FN void receive(B& block) const {
     const auto slot = static_cast<std::size_t>(block.index());
-    if constexpr (packets) {
+    if constexpr (ping == Ping::packets) {
       block.reduce_packets(to, from, message, group.channel.inbox, slot, group.team, Sum{});
     } else {
       block.wait_until(group.channel.steps, slot, group.team);
@@ -100,21 +105,6 @@ struct ExchangeKernel {
     block.enter(group.channel);
     block.put_packets(inbox, 0, from, Range{0, n}, group.team);
     block.reduce_packets(to, from, Range{0, n}, inbox, 0, group.team, Sum{});
-    block.leave(group.channel);
-  }
-};
-
-// `places` barriers, none of whose code has run before in its launch.
-template <int places>
-struct MeetKernel {
-  Group group;
-  template <Block B>
-  SYM_FN void operator()(B& block) const {
-    block.enter(group.channel);
-    barrier(block, group);
-    if constexpr (places > 1) barrier(block, group);
-    if constexpr (places > 2) barrier(block, group);
-    if constexpr (places > 3) barrier(block, group);
     block.leave(group.channel);
   }
 };

@@ -48,14 +48,17 @@ class CalibrationRun {
       case Probe::far_load:
         return of_launches(test, FarLoadKernel{group_.team, to_, from_, test.rounds}, few_threads);
       case Probe::packet_ping:
-        return of_launches(test, PingKernel<true>{exchange_, to_, from_, test.rounds}, few_threads);
+        return of_launches(test, PingKernel<Ping::packets>{exchange_, to_, from_, test.rounds},
+                           few_threads);
       case Probe::signal_ping:
-        return of_launches(test, PingKernel<false>{group_, to_, from_, test.rounds}, few_threads);
+        return of_launches(test, PingKernel<Ping::signals>{group_, to_, from_, test.rounds},
+                           few_threads);
+      case Probe::put_ping:
+        return of_launches(test, PingKernel<Ping::puts>{group_, to_, from_, test.rounds},
+                           few_threads);
       case Probe::exchange:
       case Probe::exchange_early:
         return of_launches(test, ExchangeKernel{exchange_, to_, from_, n});
-      case Probe::meet:
-        return of_meetings(test);
       case Probe::put_one:
       case Probe::put_both:
         return of_moves<Move::put>(test, test.probe == Probe::put_both);
@@ -115,18 +118,6 @@ class CalibrationRun {
     config.threads = lanes;
     config.early = test.probe == models::Probe::exchange_early;
     return timed(test, [&] { world_.launch(config, kernel); });
-  }
-  double of_meetings(const models::Sample& test) {
-    switch (test.rounds) {
-      case 1:
-        return of_launches(test, MeetKernel<1>{group_}, few_threads);
-      case 2:
-        return of_launches(test, MeetKernel<2>{group_}, few_threads);
-      case 3:
-        return of_launches(test, MeetKernel<3>{group_}, few_threads);
-      default:
-        return of_launches(test, MeetKernel<4>{group_}, few_threads);
-    }
   }
   template <Move move>
   double of_moves(const models::Sample& test, bool both) {

@@ -17,7 +17,7 @@ struct Truth {
   double write = 40, read = 42, reduce = 21, sm_local = 80, hbm = 3000;
   double port = 300, oneway = 330, port_read = 280;
   double copy = 340, copy_oneway = 360, copy_start = 2.5, copy_turn = 9;
-  double site = 0.35;
+  double put_release = 1.3;
 };
 
 double us_of(double bytes, double gbps) { return bytes / (gbps * 1e3); }
@@ -45,12 +45,12 @@ double time_us(const Truth& t, const Sample& s, double pass_bytes) {
       return start +
              2 * s.rounds * (t.local + t.release + t.flag + t.turn * (s.blocks - 1) + seen) +
              t.sync;
+    case Probe::put_ping:
+      return start + 2 * s.rounds * (2 * t.local + t.put_release + t.flag + seen) + t.sync;
     case Probe::exchange:
     case Probe::exchange_early:
       return start - (s.probe == Probe::exchange ? 0 : t.early) + t.local + t.flag + seen +
              us_of(n, t.write) + t.pass * std::ceil(n / pass_bytes);
-    case Probe::meet:
-      return start + s.rounds * (t.local + t.flag + seen) + (s.rounds - 1) * t.site;
     case Probe::put_one:
       return moved(1, t.write, t.oneway);
     case Probe::put_both:
@@ -81,6 +81,7 @@ std::map<std::string, double> wanted(const Truth& t) {
           {"load_remote_us", t.remote},
           {"flag_us", t.flag},
           {"release_us", t.release},
+          {"put_release_us", t.put_release},
           {"flag_turn_us", t.turn},
           {"early_us", t.early},
           {"packet_pass_us", t.pass},
@@ -95,8 +96,7 @@ std::map<std::string, double> wanted(const Truth& t) {
           {"copy_engine_gbps", t.copy},
           {"copy_engine_oneway_gbps", t.copy_oneway},
           {"copy_engine_start_us", t.copy_start},
-          {"copy_engine_turn_us", t.copy_turn},
-          {"site_us", t.site}};
+          {"copy_engine_turn_us", t.copy_turn}};
 }
 
 const Machine& base() {

@@ -52,6 +52,18 @@ TEST(Findings, WhichOnesEndTheirRun) {
   EXPECT_FALSE(ends("race", false));
 }
 
+// A host that waits beside them is of the run, not of the bug: with fewer PEs another one may.
+TEST(Findings, AHangIsKnownByItsKernels) {
+  const Place wait{"wait", "wait_until", "k.hpp", "k", 7, 0, 0};
+  const Place host{"wait", "World::barrier", "main.cpp", "host", 30, 1};
+  const auto hang = [](const std::vector<Place>& places) {
+    return Finding{"deadlock", "", "cycle", "", "", places}.bug();
+  };
+  EXPECT_EQ(hang({wait, host}), hang({wait}));
+  EXPECT_NE(hang({host}), hang({wait}));
+  EXPECT_THAT(hang({host}), testing::HasSubstr("main.cpp:30"));
+}
+
 // The same two lines, but the other one writes: shrinking one must not end in the other.
 TEST(Findings, ARaceIsKnownByWhichOfTheTwoWrites) {
   const auto race = [](const char* put, const char* transform) {
