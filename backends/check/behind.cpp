@@ -7,11 +7,11 @@ namespace sym::check {
 void Calls::add(const fiber::Agent& agent, Call::Kind kind, int pe, const fiber::Bytes& flag) {
   if (agent.block < 0 || agent.queue >= 0) return;
   const Call call{kind, pe, agent.issued, agent.step.verb, agent.step.site, flag.space, flag.begin};
-  // A loop at one place is one call.
-  const bool again = !calls_.empty() && calls_.back().kind == kind && calls_.back().pe == pe &&
-                     calls_.back().site.line == call.site.line &&
-                     calls_.back().space == call.space && calls_.back().begin == call.begin;
-  if (again) calls_.pop_back();
+  // The latest call at each place: a loop is as many calls as it has places.
+  std::erase_if(calls_, [&call](const Call& one) {
+    return one.kind == call.kind && one.pe == call.pe && one.site.line == call.site.line &&
+           one.space == call.space && one.begin == call.begin;
+  });
   if (calls_.size() == most) calls_.erase(calls_.begin());
   calls_.push_back(call);
 }
