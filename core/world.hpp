@@ -56,7 +56,9 @@ concept World = requires(W world, LaunchConfig config, Window<float> window, Loc
   // The stream `number` as a Queue. The object stays the World's and lives as long.
   requires Queue<std::remove_reference_t<decltype(world.queue(0))>>;
   { world.posts(n) } -> std::same_as<Posts>;  // [collective] n slots for each pair of PEs
-  world.begin_capture();          // launches and queue operations until end_capture are recorded, not run
+  // Launches and queue operations until end_capture are recorded, not run. Nothing that allocates,
+  // copies or waits (but barrier) may be called until then.
+  world.begin_capture();
   { world.end_capture() } -> std::same_as<GraphId>;
   world.replay(graph);            // asynchronous, on stream 0
   world.recover();                // [collective] forgets failed waits; channels start anew

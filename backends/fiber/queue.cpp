@@ -7,6 +7,28 @@
 
 namespace sym::fiber {
 
+namespace {
+// What allocates, copies or waits for this PE's launches.
+bool waits(Verb call) {
+  switch (call) {
+    case Verb::world_allocate:
+    case Verb::world_allocate_control:
+    case Verb::world_free:
+    case Verb::world_local:
+    case Verb::world_channel:
+    case Verb::world_write:
+    case Verb::world_read:
+    case Verb::world_posts:
+    case Verb::world_synchronize:
+    case Verb::world_recover:
+    case Verb::world_mark_us:
+      return true;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
 // --- streams, captures and marks -----------------------------------------------------------------
 
 void Streams::begin(Verb call, Site site) {
@@ -18,6 +40,9 @@ void Streams::begin(Verb call, Site site) {
   }
   site.file = in_tree(site.file);
   host_.step = Step{call, site};
+  if (capturing_ && waits(call))
+    throw UsageError(std::string(to_string(call)) +
+                     " cannot be captured: call end_capture() first");
 }
 
 void Streams::push(Work work) { push(Operation{std::move(work), -1, false}); }

@@ -117,6 +117,7 @@ class FiberWorld {
     engine().synchronize(host_, 0);
     return engine().policy().now_us();
   }
+  bool capturing() const { return streams_.capturing(); }
   // The last call, as reports name it.
   Place last_call() const { return engine().place_of(host_, "last"); }
   // The PE's program has thrown: what it has left open, it could not end.

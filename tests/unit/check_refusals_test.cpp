@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
 
+#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/check/gtest.hpp"
 
@@ -92,6 +95,32 @@ TEST(Arguments, SignalsWithoutEndAreNamedBeforeMemoryEnds) {
                 while (!block.failed()) block.signal(counter, 0, 1);
               }),
               HasSubstr("more than 2^18 transfers of this block are under way"));
+}
+
+// A GPU cannot wait for what it is only recording.
+TEST(Arguments, WhatWaitsIsNotCaptured) {
+  using Call = std::function<void(FiberWorld&, Window<float>)>;
+  const std::vector<std::pair<std::string, Call>> calls = {
+      {"synchronize", [](FiberWorld& world, Window<float>) { world.synchronize(); }},
+      {"allocate", [](FiberWorld& world, Window<float>) { (void)world.allocate<float>(4); }},
+      {"free", [](FiberWorld& world, Window<float> window) { world.free(window); }},
+      {"local", [](FiberWorld& world, Window<float>) { (void)world.local<float>(4); }},
+      {"posts", [](FiberWorld& world, Window<float>) { (void)world.posts(1); }},
+      {"read", [](FiberWorld& world, Window<float> window) {
+         float one = 0;
+         world.read(&one, window, 1);
+       }}};
+  for (const auto& [name, call] : calls) {
+    const CheckReport report = check_program(two(), [&call = call](FiberWorld& world) {
+      const auto window = world.allocate<float>(4);
+      world.begin_capture();
+      world.barrier();  // of hosts alone
+      call(world, window);
+    });
+    EXPECT_THAT(report.text(),
+                testing::StartsWith("EXCEPTION on all 2 PEs: World::" + name +
+                                    " cannot be captured: call end_capture() first\n"));
+  }
 }
 
 TEST(Arguments, AHostDoesNotWriteWhatATableCounts) {
