@@ -29,7 +29,7 @@ fi
 
 mapfile -t files < <(tree_files '*.cpp' | grep -v '^tests/')
 if [ "$changed" = --changed ]; then
-  mapfile -t files < <({ git diff --name-only HEAD; git ls-files -o --exclude-standard; } | grep '\.cpp$' | sort -u)
+  mapfile -t files < <({ git diff --name-only HEAD; git ls-files -o --exclude-standard; } | grep '\.cpp$' | grep -v '^tests/' | sort -u)
 fi
 
 # Only what this build compiles: the others have no command line to read them with. Of sources that it
