@@ -5,7 +5,6 @@
 //   start       launch_us after the stream's previous launch has ended; and before its first verb,
 //               if it has one, ramp_us: its code is cold, and its last stores must land before the
 //               next launch. Both together are early_us less if it is set up early
-//   enter       load_local_us: an atomic on a word of this GPU
 //   put         load_local_us (the source), then the block is busy until its bytes are out (flow,
 //               at most sm_write a block); they are there put_release_us later. Through a NIC:
 //               nic_post_us, then the flow, then nic_latency_us
@@ -35,7 +34,7 @@
 //   read        load_local_us
 //   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it
 //               had not: the poll that sees it
-//   sync, leave sync_us
+//   sync, leave sync_us. enter is in ramp_us
 // A fibre that stands for w blocks has w times their rates. Of a queue:
 //   put, get    copy_engine_start_us, and copy_engine_turn_us unless the queue has copied and has
 //               waited for nothing since; then one flow of at most copy_engine_gbps (local:

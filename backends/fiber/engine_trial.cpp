@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "backends/fiber/engine.hpp"
+#include "backends/fiber/deadlock.hpp"
 
 namespace sym::fiber {
 
@@ -37,8 +37,6 @@ class Turns : public Policy {
   std::deque<Agent*> queue_;
 };
 
-bool is_running(const Agent& agent) { return agent.state != Agent::State::idle; }
-
 }  // namespace
 
 // The next launch of a stream begins beside what runs there, as if on a stream of its own.
@@ -48,7 +46,7 @@ void Engine::release_launch(int pe, int stream, Trial& trial) {
   const int own = std::max(streams.rbegin()->first, 1 << 29) + 1;
   Trial::Released how;
   for (const Agent* agent : agents_of_[static_cast<std::size_t>(pe)]) {
-    if (agent->block < 0 || agent->stream != stream || !is_running(*agent)) continue;
+    if (agent->block < 0 || agent->stream != stream || !runs(*agent)) continue;
     how.ahead.push_back(agent);
     if (agent->step.verb == Verb::after) how.mark = agent->host_reason;
   }
@@ -69,7 +67,7 @@ bool Engine::release_next(Trial& trial) {
     Places& places = places_[static_cast<std::size_t>(pe)];
     std::vector<const Agent*> placed;
     for (const Agent* agent : agents_of_[static_cast<std::size_t>(pe)]) {
-      if (agent->placed && is_running(*agent)) placed.push_back(agent);
+      if (agent->placed && runs(*agent)) placed.push_back(agent);
     }
     for (const auto& blocks : std::exchange(places.waiting, {})) {
       for (Agent* agent : blocks) {
