@@ -10,6 +10,7 @@
 #include <set>
 
 #include "models/line_fit.hpp"
+#include "models/packets.hpp"
 
 namespace sym::models {
 namespace {
@@ -35,8 +36,8 @@ class Fitter {
   std::map<std::string, Fitted> run() {
     launches();
     loads();
-    flags();
     rates();
+    flags();
     copies();
     exchanges();
     return std::move(fitted_);
@@ -126,37 +127,61 @@ class Fitter {
     with_line(of(Probe::load), by_rounds, [&](const Line& line, const FitQuality& quality) {
       add("load_local_us", line.slope, quality);
     });
-    with_line(of(Probe::far_load), by_rounds, [&](const Line& line, const FitQuality& quality) {
-      add("load_remote_us", line.slope - number("sync_us"), quality);
-    });
   }
 
-  // What packets take besides their rounds is cold code, a channel entered and left, and stores to
-  // the peer that must land before the launch has ended; leaving syncs. One way of a packet: its
-  // source is loaded, and with it the count of messages; it goes, a poll sees it, the lanes meet.
-  // Of a signal: its epoch, the release, the flag, the poll, the lanes.
+  // A message of packets: its source is loaded, and with it the count of messages; it goes, a poll
+  // sees it, the lanes meet. A meeting: the epoch, the release, the flag, the poll, the lanes. What
+  // meetings take besides is cold code, and a channel entered and left; leaving syncs.
   void flags() {
     const double seen_us = number("load_local_us") + number("sync_us");
-    with_line(of(Probe::packet_ping), by_rounds, [&](const Line& line, const FitQuality& quality) {
-      add("ramp_us", line.at_zero - number("launch_us") - number("sync_us"), quality);
-      add("flag_us", line.slope / 2 - number("load_local_us") - seen_us, quality);
+    with_line(of(Probe::packets), by_rounds, [&](const Line& line, const FitQuality& quality) {
+      add("flag_us", line.slope - number("load_local_us") - seen_us, quality);
     });
     const auto alone = [](const Sample& s) { return s.blocks == 1; };
-    with_line(of(Probe::signal_ping, alone), by_rounds,
-              [&](const Line& line, const FitQuality& quality) {
-                const double there_us = number("load_local_us") + number("flag_us") + seen_us;
-                add("release_us", line.slope / 2 - there_us, quality);
-              });
-    // Beside the signal's own, a put loads its source.
-    with_line(of(Probe::put_ping), by_rounds, [&](const Line& line, const FitQuality& quality) {
-      const double there_us = 2 * number("load_local_us") + number("flag_us") + seen_us;
-      add("put_release_us", line.slope / 2 - there_us, quality);
+    with_line(of(Probe::meet, alone), by_rounds, [&](const Line& line, const FitQuality& quality) {
+      const double there_us = number("load_local_us") + number("flag_us") + seen_us;
+      add("release_us", line.slope - there_us, quality);
+      add("ramp_us", line.at_zero - number("launch_us") - number("sync_us"), quality);
+      between_meetings(line.at_zero + 2 * line.slope);
     });
     const auto as_many = [](const Sample& s) { return s.rounds == 16; };
-    with_line(of(Probe::signal_ping, as_many), by_other_blocks,
-              [&](const Line& line, const FitQuality& quality) {
-                add_of_a_block("flag_turn_us", line, 2 * 16, quality);
-              });
+    with_line(of(Probe::meet, as_many), by_other_blocks, [&](Line line, const FitQuality& quality) {
+      if (fitted_.contains("block_us")) line.slope -= number("block_us");
+      add_of_a_block("flag_turn_us", line, 16, quality);
+    });
+    std::vector<double> sooner;
+    for (const Sample& one : of(Probe::meet, alone)) {
+      for (const Sample& early : of(Probe::meet_early))
+        if (early.rounds == one.rounds) sooner.push_back(one.us - early.us);
+    }
+    add_median("early_us", sooner, of(Probe::meet_early));
+  }
+
+  // What a verb adds to two meetings. The release behind a put is the put's own, and who waits for
+  // it syncs.
+  void between_meetings(double two_us) {
+    const auto bytes_us = [&](const Sample& one, int passes, const char* rate) {
+      return passes * by_bytes(one) / (number(rate) * 1e3);
+    };
+    const auto added = [&](Probe probe, const std::string& key, double known_us, int passes,
+                           const char* rate) {
+      const Samples all = of(probe);
+      std::vector<double> values;
+      for (const Sample& one : all)
+        values.push_back(one.us - two_us - known_us - bytes_us(one, passes, rate));
+      add_median(key, values, all);
+    };
+    added(Probe::meet_local, "verb_us", number("load_local_us"), 2, "sm_local_gbps");
+    const double verb_us = number("verb_us");
+    added(Probe::meet_put, "put_release_us",
+          number("load_local_us") + verb_us + number("sync_us") - number("release_us"), 1,
+          "sm_write_gbps");
+    added(Probe::meet_reduce, "load_remote_us", verb_us, 1, "sm_reduce_gbps");
+    const Samples sums = of(Probe::slots);
+    with_line(sums, by_rounds, [&](const Line& line, const FitQuality& quality) {
+      const double known_us = number("load_local_us") + verb_us;
+      add("slots_us", line.slope - known_us - bytes_us(sums[0], 3, "sm_local_gbps"), quality);
+    });
   }
 
   // GB/s of `passes` times the bytes, from the line of each number of blocks: the best of them.
@@ -185,7 +210,7 @@ class Fitter {
   }
 
   void copies() {
-    double copy_us = 0, us_a_byte = 0;
+    double copy_us = 0, us_a_byte = 0, both_us_a_byte = 0;
     with_line(of(Probe::copy_one), by_bytes, [&](const Line& line, const FitQuality& quality) {
       add("copy_engine_oneway_gbps", 1e-3 / line.slope, quality);
       add("copy_engine_start_us", line.at_zero, quality);
@@ -194,6 +219,7 @@ class Fitter {
     });
     with_line(of(Probe::copy_both), by_bytes, [&](const Line& line, const FitQuality& quality) {
       add("copy_engine_gbps", 1e-3 / line.slope, quality);
+      both_us_a_byte = line.slope;
     });
     std::vector<double> turns;
     const Samples all = of(Probe::launch_copy);
@@ -201,28 +227,25 @@ class Fitter {
     for (const Sample& one : all)
       turns.push_back(one.us - number("launch_us") - copy_us - us_a_byte * by_bytes(one));
     add_median("copy_engine_turn_us", turns, all);
+    // A launch, a copy that waits for it, and the flag behind it, as the other PE's queue takes it.
+    const Samples flags = of(Probe::copy_flag);
+    const double known_us = number("launch_us") + copy_us + number("copy_engine_turn_us") +
+                            number("flag_us") + number("load_local_us");
+    std::vector<double> posts;
+    for (const Sample& one : flags)
+      posts.push_back(one.us - known_us - both_us_a_byte * by_bytes(one));
+    add_median("post_us", posts, flags);
   }
 
-  // Of exchanges of equal bytes: how much sooner the early one has ended. And of one that needs a
-  // pass more than another: how much longer it takes.
+  // What each further pass of packets takes beside its bytes: those on the wire, and those that are
+  // read (with their flags, and this PE's) and written.
   void exchanges() {
-    std::vector<double> sooner, longer;
-    Samples early, passes;
-    for (const Sample& one : of(Probe::exchange)) {
-      for (const Sample& other : of(Probe::exchange_early)) {
-        if (other.bytes != one.bytes) continue;
-        sooner.push_back(one.us - other.us);
-        early.insert(early.end(), {one, other});
-      }
-      for (const Sample& other : of(Probe::exchange)) {
-        const auto pass = static_cast<std::size_t>(base_.number_or("packet_pass_bytes", 0));
-        if (other.bytes != one.bytes + 16 || pass == 0 || one.bytes % pass != 0) continue;
-        longer.push_back(other.us - one.us);
-        passes.insert(passes.end(), {one, other});
-      }
-    }
-    add_median("early_us", sooner, early);
-    add_median("packet_pass_us", longer, passes);
+    const double pass_bytes = base_.number_or("packet_pass_bytes", 0);
+    with_line(of(Probe::exchange), by_bytes, [&](const Line& line, const FitQuality& quality) {
+      const double us_a_byte = 1e-3 * (packet_wire / number("sm_write_gbps") +
+                                       (packet_wire + 2) / number("sm_local_gbps"));
+      add("packet_pass_us", (line.slope - us_a_byte) * pass_bytes, quality);
+    });
   }
 
   const Samples& samples_;

@@ -14,15 +14,17 @@ namespace sym::models {
 // What one launch (or a few operations of queues) does. "one": PE 0 moves bytes, and nothing else
 // does; "both": the PEs meet, and move as many bytes each way. Names are those of probe_name().
 enum class Probe {
-  launch,          // nothing
-  sync,            // `rounds` syncs
-  load,            // `rounds` loads, each of which needs the one before it
-  far_load,        // the same of a peer's memory, with a sync behind each
-  packet_ping,     // `rounds` times there and back: a message of one packet
-  signal_ping,     // ... a signal, for each block
-  put_ping,        // ... a put of 16 bytes with its signal
-  exchange,        // a message of packets each way, reduced
-  exchange_early,  // ... and the launch is set up early
+  launch,       // nothing
+  sync,         // `rounds` syncs
+  load,         // `rounds` loads, each of which needs the one before it
+  slots,        // `rounds` sums of this PE's memory, as it lies in slots
+  packets,      // `rounds` messages each way of 16 bytes in packets, reduced
+  exchange,     // one, of more
+  meet,         // `rounds` meetings of both PEs' blocks
+  meet_early,   // ... and the launch is set up early
+  meet_local,   // a meeting, a copy within the PE, a meeting
+  meet_put,     // ... a put to the peer
+  meet_reduce,  // ... a sum of both PEs' windows
   put_one,
   put_both,
   get_one,
@@ -31,7 +33,8 @@ enum class Probe {
   local_copy,  // by blocks
   copy_one,    // from here on by the copy engine, one behind the other
   copy_both,
-  launch_copy  // an empty launch, then a copy by another queue that waits for it, and back
+  launch_copy,  // an empty launch, then a copy by another queue that waits for it, and back
+  copy_flag     // the same by both PEs, and in place of the way back a flag to the peer's queue
 };
 const std::string& probe_name(Probe probe);
 

@@ -25,11 +25,13 @@ class Tests {
     moves(Probe::local_copy, true);
   }
   void link() {
-    rounds(Probe::far_load, {1, 4, 16, 64});
-    rounds(Probe::packet_ping, {4, 16, 64}, 16);
-    rounds(Probe::signal_ping, {4, 16, 64});
-    rounds(Probe::put_ping, {4, 16, 64}, 16);
-    for (const int blocks : {8, 32, sms_}) add({Probe::signal_ping, 0, blocks, 16, 0});
+    rounds(Probe::slots, {4, 16, 64}, least_bytes);
+    rounds(Probe::packets, {1, 4, 16, 64}, 16);
+    rounds(Probe::meet, {1, 2, 4, 16});
+    for (const int blocks : {8, 32, sms_}) add({Probe::meet, 0, blocks, 16, 0});
+    rounds(Probe::meet_early, {1});
+    for (const Probe probe : {Probe::meet_local, Probe::meet_put, Probe::meet_reduce})
+      rounds(probe, {1}, least_bytes);
     exchanges();
     moves(Probe::put_one, true);
     moves(Probe::put_both, false);
@@ -41,7 +43,7 @@ class Tests {
       add({Probe::copy_both, bytes, 1, 1, 0});
     }
     for (const std::size_t bytes : {least_bytes << 6, least_bytes << 8, least_bytes << 10})
-      add({Probe::launch_copy, bytes, 1, 1, 0});
+      for (const Probe probe : {Probe::launch_copy, Probe::copy_flag}) add({probe, bytes, 1, 1, 0});
   }
 
  private:
@@ -65,18 +67,12 @@ class Tests {
     for (std::size_t bytes = least_bytes; bytes <= most_bytes; bytes *= 4) of_size(bytes);
     of_size(most_bytes / 2);  // so that the memory, for which small ones do not count, has three
   }
-  // Small ones, early and not; and messages of whole passes, and of one pass more.
+  // Messages of whole passes.
   void exchanges() {
-    for (const std::size_t bytes : {least_bytes, 2 * least_bytes, 4 * least_bytes}) {
-      add({Probe::exchange, bytes, 1, 1, 0});
-      add({Probe::exchange_early, bytes, 1, 1, 0});
-    }
     const auto pass = static_cast<std::size_t>(base_.number_or("packet_pass_bytes", 0));
     if (pass < 16 || pass % 16 != 0) return;
-    for (std::size_t passes = 1; passes <= 3; ++passes) {
+    for (std::size_t passes = 1; passes <= 4; ++passes)
       add({Probe::exchange, passes * pass, 1, 1, 0});
-      add({Probe::exchange, passes * pass + 16, 1, 1, 0});
-    }
   }
 
   const Machine& base_;
@@ -86,10 +82,11 @@ class Tests {
 }  // namespace
 
 const std::string& probe_name(Probe probe) {
-  static const std::array<std::string, 18> names = {
-      "launch",     "sync",        "load",           "far_load", "packet_ping", "signal_ping",
-      "put_ping",   "exchange",    "exchange_early", "put_one",  "put_both",    "get_one",
-      "reduce_one", "reduce_both", "local_copy",     "copy_one", "copy_both",   "launch_copy"};
+  static const std::array<std::string, 21> names = {
+      "launch",    "sync",        "load",       "slots",       "packets",     "exchange",
+      "meet",      "meet_early",  "meet_local", "meet_put",    "meet_reduce", "put_one",
+      "put_both",  "get_one",     "reduce_one", "reduce_both", "local_copy",  "copy_one",
+      "copy_both", "launch_copy", "copy_flag"};
   return names.at(static_cast<std::size_t>(probe));
 }
 

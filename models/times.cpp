@@ -17,6 +17,20 @@ namespace {
 // A granule: one access of a lane.
 constexpr double access_bytes = 16;
 
+// Between two copies of a queue: the first one's flag, and the start of the second.
+double copied_piece_us(const Machine& machine) {
+  return machine.number_or("post_us", machine.number("launch_us")) +
+         machine.number("copy_engine_start_us");
+}
+
+// What part of a share the last of so many pieces of `staged` is.
+double last_piece(const Machine& machine, int pes, int pieces) {
+  const double shrink = shrink_of(machine, pes);
+  double all = 0, term = 1;
+  for (int i = 0; i < pieces; ++i, term *= shrink) all += term;
+  return std::pow(shrink, pieces - 1) / all;
+}
+
 class Times {
  public:
   Times(const Machine& machine, const Job& job, int blocks)
@@ -36,12 +50,13 @@ class Times {
     meetings(1);
     first_copy();
     // What stays on this PE is copied by blocks meanwhile.
-    const double copies_us = us(others_ * share(), number("copy_engine_gbps"));
+    // Blocks put heads while it starts, and then copy what stays on this PE.
+    const double rest = others_ * (share() - head_bytes(machine_, job_, blocks_));
     const double own_us = local_us(2 * share());
-    if (own_us > copies_us) {
+    if (own_us > us(rest, number("copy_engine_gbps"))) {
       add("own part", own_us);
     } else {
-      copies(others_ * share());
+      copies(rest);
     }
     last_flag();
   }
@@ -171,7 +186,6 @@ class Times {
     return machine_.number_or("piece_us", number("release_us") + number("flag_us"));
   }
   // What a piece of `staged` costs beside its bytes, between copies and the kernels that add.
-  double staged_piece_us() const { return machine_.number_or("staged_piece_us", 0); }
   double put_release_us() const {
     return machine_.number_or("put_release_us", number("release_us"));
   }
@@ -223,16 +237,17 @@ class Times {
   // A flag that a copy sets, to the kernel that looks for it.
   void last_flag() { add("flag", copied_flag_us()); }
   double copied_flag_us() const {
-    return number("launch_us") + number("flag_us") + number("load_local_us");
+    return machine_.number_or("post_us", number("launch_us")) + number("flag_us") +
+           number("load_local_us");
   }
   void staged(int pieces, double bytes) {
     meetings(1);
     first_copy();
     copies(bytes);
-    add("pieces", pieces * staged_piece_us());
-    add("flag and sum of a piece", copied_flag_us() + number("launch_us") +
-                                       machine_.number_or("ramp_us", 0) +
-                                       local_us((job_.pes + 1.0) * share() / pieces));
+    add("pieces", (pieces - 1) * copied_piece_us(machine_));
+    add("flag and sum of a piece",
+        copied_flag_us() + number("launch_us") + machine_.number_or("ramp_us", 0) +
+            local_us((job_.pes + 1.0) * share()) * last_piece(machine_, job_.pes, pieces));
   }
   // Data with their flags, and nobody waits for a barrier.
   void packets(double bytes, bool reduces) {
@@ -292,17 +307,41 @@ bool has_estimate(const Machine& machine, const std::string& algorithm,
   return forms().contains({algorithm, variant});
 }
 
+double shrink_of(const Machine& machine, int pes) {
+  if (pes < 2) return 1;
+  const double reduced = (pes + 1) / machine.number("hbm_gbps");
+  const double copied = (pes - 1) / machine.number("copy_engine_gbps");
+  return std::min(1.0, reduced / copied);
+}
+
 int pieces_of_share(const Machine& machine, const Job& job, const std::string& variant,
                     int blocks) {
-  // Of a copy a post and a take, which are launches; of a put the fence before its signal.
-  const double flag_us =
-      machine.number("flag_us") + (variant == "staged" ? 2 * machine.number("launch_us") +
-                                                             machine.number_or("staged_piece_us", 0)
-                                                       : machine.number("release_us"));
   const double share = job.bytes / job.pes;
   const double reduction_us = (job.pes + 1) * share / (machine.number("hbm_gbps") * 1e3);
   const double most = share / (access_bytes * blocks);
-  return std::max(1, static_cast<int>(std::min(std::sqrt(reduction_us / flag_us), most)));
+  if (variant != "staged") {
+    // Of a put the fence before its signal.
+    const double flag_us = machine.number("flag_us") + machine.number("release_us");
+    return std::max(1, static_cast<int>(std::min(std::sqrt(reduction_us / flag_us), most)));
+  }
+  // Another piece costs less than it leaves of the reduction.
+  const double piece_us = copied_piece_us(machine);
+  int pieces = 1;
+  while (pieces < most &&
+         (last_piece(machine, job.pes, pieces) - last_piece(machine, job.pes, pieces + 1)) *
+                 reduction_us >
+             piece_us)
+    ++pieces;
+  return pieces;
+}
+
+double head_bytes(const Machine& machine, const Job& job, int blocks) {
+  const double start_us =
+      machine.number("copy_engine_start_us") + machine.number_or("copy_engine_turn_us", 0);
+  const double gbps =
+      std::min(blocks * machine.number("sm_write_gbps"), machine.number("port_gbps"));
+  const double others = std::max(1, job.pes - 1);
+  return std::min(job.bytes / job.pes, start_us * gbps * 1e3 / others);
 }
 
 Estimate estimate(const Machine& machine, const Job& job, const std::string& variant, int blocks) {

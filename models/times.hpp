@@ -37,9 +37,17 @@ bool has_estimate(const Machine& machine, const std::string& algorithm, const st
 // Throws std::invalid_argument for what has none. blocks >= 1.
 Estimate estimate(const Machine& machine, const Job& job, const std::string& variant, int blocks);
 
+// How long each piece of `staged` is beside the one before: as long as it takes to copy while that
+// one is reduced. At most 1.
+double shrink_of(const Machine& machine, int pes);
+
 // In how many pieces the variants `push` and `staged` send a share, at least 1: what is left behind
-// the last piece is its own reduction, and each costs its flag. C x flag + reduction / C is least
-// for C = sqrt(reduction / flag).
+// the last piece is its own reduction, and each costs its flag. For pieces of one length (push), C
+// x flag + reduction / C is least for C = sqrt(reduction / flag).
 int pieces_of_share(const Machine& machine, const Job& job, const std::string& variant, int blocks);
+
+// Bytes of each part that blocks of `copy_engine` put, while its first copy starts: none where a
+// machine's copies start at once.
+double head_bytes(const Machine& machine, const Job& job, int blocks);
 
 }  // namespace sym::models

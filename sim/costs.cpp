@@ -24,6 +24,8 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   put_release_s = machine.number_or("put_release_us", machine.number("release_us")) * 1e-6 * slow;
   load_local_s = seconds("load_local_us") * slow;
   load_remote_s = seconds("load_remote_us");
+  verb_s = machine.number_or("verb_us", 0) * 1e-6 * slow;
+  slots_s = machine.number_or("slots_us", 0) * 1e-6 * slow;
   sync_s = seconds("sync_us") * slow;
   sm_write = rate("sm_write_gbps") / slow;
   sm_read = rate("sm_read_gbps") / slow;
@@ -33,6 +35,7 @@ Costs::Costs(const models::Machine& machine, double slowness) : slow(slowness) {
   port_read = machine.number_or("port_read_gbps", machine.number("port_gbps")) * 1e9;
   copy_engine_s = seconds("copy_engine_start_us") * slow;
   copy_engine_turn_s = machine.number_or("copy_engine_turn_us", 0) * 1e-6 * slow;
+  post_s = machine.number_or("post_us", machine.number("launch_us")) * 1e-6 * slow;
   copy_engine_room = std::min(1.0, rate("port_gbps") / rate("copy_engine_gbps"));
   copy_engine = rate("copy_engine_gbps") / slow;
   multicast_room = 1 / machine.number_or("nvls_efficiency", 1);
@@ -130,7 +133,10 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::transform:
     case Verb::transform_by_sum:
     case Verb::reduce_slots:
-      return agent.step.bytes == 0 ? 0 : local_s(agent, agent.step.operands + 1);
+      return agent.step.bytes == 0
+                 ? 0
+                 : costs(agent).verb_s + (verb == Verb::reduce_slots ? costs(agent).slots_s : 0) +
+                       local_s(agent, agent.step.operands + 1);
     case Verb::sum:
     case Verb::transform_by_sum_first:
     case Verb::max:
@@ -152,8 +158,15 @@ double TimePolicy::cost_s(Agent& agent) {
     case Verb::warps:
       return costs(agent).sync_s;
     default:
-      return agent.queue >= 0 ? operation_s(agent) + turn_s(agent) : 0;
+      return agent.queue >= 0 ? queued_s(agent) : 0;
   }
+}
+
+double TimePolicy::queued_s(const Agent& agent) {
+  const double time_s = operation_s(agent) + turn_s(agent);
+  // A queue waits for its copies before it goes on.
+  if (agent.step.verb != Verb::quiet) state(agent).copied = is_copy(agent.step.verb);
+  return time_s;
 }
 
 // A copy that follows a copy of its queue begins at once; one that had to wait for something else
@@ -166,7 +179,7 @@ double TimePolicy::turn_s(const Agent& agent) {
 }
 
 // The start of an operation, behind what its queue has done before.
-double TimePolicy::operation_s(const Agent& agent) const {
+double TimePolicy::operation_s(const Agent& agent) {
   const fiber::Step& step = agent.step;
   switch (step.verb) {
     case Verb::queue_put:
@@ -178,7 +191,7 @@ double TimePolicy::operation_s(const Agent& agent) const {
                   ? 0
                   : models::gemm_us(machine_, step.m, step.n, step.k) * 1e-6 * costs(agent).slow);
     case Verb::post:
-      return costs(agent).launch_s;
+      return state(agent).copied ? costs(agent).post_s : costs(agent).launch_s;
     case Verb::take:
       return costs(agent).launch_s + costs(agent).load_local_s;
     default:

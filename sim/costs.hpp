@@ -18,10 +18,12 @@ struct Costs {
     return ramp_s - (early ? early_s - std::min(early_s, launch_s) : 0);
   }
   double launch_s, ramp_s, flag_s, flag_turn_s, release_s, load_local_s, load_remote_s, sync_s;
+  double verb_s, slots_s;  // of a verb on data, and of reduce_slots besides
   double sm_write, sm_read, sm_reduce, sm_local, hbm;
   double port_read;      // what a PE's reads reach together while its peers read it
   double put_release_s;  // of what has put: until its stores are there
   double copy_engine_s, copy_engine_turn_s, copy_engine;
+  double post_s;  // of a queue's flag behind a copy
   // Ports are given in bytes of SM copies. The copy engine gets more through them: one of its bytes
   // takes the room of so many.
   double copy_engine_room;

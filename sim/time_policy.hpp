@@ -1,7 +1,8 @@
 // TimePolicy: the simulator's policy. Every verb takes the time that the machine's numbers say,
 // bytes in flight are the Network's business, and what happens next is what happens first.
 //
-// What costs what (numbers: models/machine.hpp; on NVLink the block's own lanes move the bytes):
+// What costs what (numbers: models/machine.hpp; on NVLink the block's own lanes move the bytes;
+// each verb on data but those of packets takes verb_us besides):
 //   start       launch_us after the stream's previous launch has ended; and before its first verb,
 //               if it has one, ramp_us: its code is cold, and its last stores must land before the
 //               next launch. Both together are early_us less if it is set up early
@@ -9,10 +10,11 @@
 //               at most sm_write a block); they are there put_release_us later. Through a NIC:
 //               nic_post_us, then the flow, then nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
+//   fence       until the puts before it, of the block's own lanes, are there
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given),
 //               and flag_turn_us for each other block of the launch: all send theirs at once
-//   put_signal  both: the flag leaves when its payload is there
+//   put_signal  both: the flag leaves when its payload is there, and so long its block is busy
 //   put_packets 2 load_local_us (its epoch, then the source), then as put with 4/3 of the bytes;
 //               there flag_us later
 //   reduce_packets   waits as wait_until; then flags and data of all messages / sm_local, and
@@ -30,7 +32,7 @@
 //               nic_post_us for each put; what they fetch of one PE is one flow. Flows of one warps
 //               have parts of the block's rate that follow their bytes
 //   transform, reduce_slots, sum, max, scan, tally   load_local_us, and bytes read and written
-//               / sm_local; sync_us for each sync in it
+//               / sm_local; sync_us for each sync in it. reduce_slots takes slots_us besides
 //   read        load_local_us
 //   wait_until, test  load_local_us: a poll; and load_local_us after the last flag has come, if it
 //               had not: the poll that sees it
@@ -40,8 +42,8 @@
 //               waited for nothing since; then one flow of at most copy_engine_gbps (local:
 //               hbm_gbps), however many rows; through a NIC as above, nic_post_us for each row
 //   gemm        launch_us and models/gemm_time.hpp; beside it, c from a peer (at most port_read)
-//   post, take  launch_us, and flag_us until it is there (nic_latency_us through a NIC); the poll
-//   record, after    nothing
+//   post, take  launch_us (of a post behind a copy post_us), and flag_us until it is there
+//   (nic_latency_us through a NIC); the poll record, after    nothing
 // A way through several switches has a latency of its own (Route::latency_s) on top: once for what
 // is sent, twice for what is fetched.
 #pragma once
@@ -102,6 +104,8 @@ class TimePolicy : public fiber::Policy {
     bool cold = false;         // its launch has begun, and it has come to no verb
     int stores = 0;            // flows of its own lanes under way
     bool parked = false;       // stands before a verb until they are out
+    int on_their_way = 0;      // puts of its own lanes that are not there yet
+    bool fencing = false;      // stands before a fence until they are
     int fetches = 0;           // flows of what it fetches under way
     double fetch_floor_s = 0;  // its local part ends then
     // The first transfers of its open groups, by (how many PEs further on, whether they are gets):
@@ -109,6 +113,7 @@ class TimePolicy : public fiber::Policy {
     std::map<std::pair<int, bool>, fiber::Transfer*> open;
     bool clean = false;   // a quiet has waited since the last signal
     bool copies = false;  // of a queue: nothing has come between its copies
+    bool copied = false;  // of a queue: its last operation was a copy
     // Messages of packets of this launch: the last one's flows under way, its begin and bytes, and
     // for how long others kept the link from it.
     struct Messages {
@@ -160,7 +165,8 @@ class TimePolicy : public fiber::Policy {
   void run_event(fiber::Engine& engine, const Event& event);
   void begin(fiber::Agent& agent);
   double cost_s(fiber::Agent& agent);
-  double operation_s(const fiber::Agent& agent) const;
+  double operation_s(const fiber::Agent& agent);
+  double queued_s(const fiber::Agent& agent);
   double turn_s(const fiber::Agent& agent);
   double flag_s(const fiber::Agent& agent) const;
   double local_rate(const fiber::Agent& agent) const;
@@ -188,6 +194,10 @@ class TimePolicy : public fiber::Policy {
   void deliver(fiber::Engine& engine, fiber::Transfer& transfer);
   void start_flow(const Route& route, double bytes, double cap, InFlight what);
   void flow_ended(const InFlight& flow);
+  void stores_out(fiber::Agent& agent);
+  bool is_put_of_lanes(const fiber::Transfer& transfer) const;
+  bool releases(const fiber::Transfer& transfer) const;
+  void put_is_there(fiber::Agent& agent, bool released);
   void payload_out(fiber::Transfer& transfer, bool nic, double latency_s);
   AgentState& state(const fiber::Agent& agent);
 

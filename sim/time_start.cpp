@@ -69,7 +69,7 @@ void TimePolicy::fetch(Agent& agent) {
     begin_s += costs(agent).launch_s;
     mine.fetch_floor_s = now_s_ + operation_s(agent);
   } else {
-    if (agent.step.verb == Verb::warps) begin_s += costs(agent).sync_s;
+    begin_s += agent.step.verb == Verb::warps ? costs(agent).sync_s : costs(agent).verb_s;
     mine.fetch_floor_s = begin_s + costs(agent).load_local_s + local_bytes / local_rate(agent);
   }
   if (remote == 0) {
@@ -105,11 +105,12 @@ void TimePolicy::start_fetches(Agent& agent) {
 // and the second flow runs beside the first: lanes store what they have loaded while others load.
 void TimePolicy::fetch_multicast(Agent& agent) {
   AgentState& mine = state(agent);
+  const double begin_s = now_s_ + costs(agent).verb_s;
   const bool kept = agent.step.verb == Verb::multicast_reduce;
   const double stored_s = kept ? static_cast<double>(agent.step.bytes) / local_rate(agent) : 0;
-  mine.fetch_floor_s = now_s_ + costs(agent).load_local_s + stored_s;
+  mine.fetch_floor_s = begin_s + costs(agent).load_local_s + stored_s;
   mine.fetches = kept ? 1 : 2;
-  at(now_s_ + costs(agent).load_remote_s, What::fetched, &agent, nullptr, Why::latency);
+  at(begin_s + costs(agent).load_remote_s, What::fetched, &agent, nullptr, Why::latency);
 }
 
 void TimePolicy::start_multicast_fetch(Agent& agent) {
@@ -190,6 +191,15 @@ void TimePolicy::close_groups(Agent& agent) {
   }
 }
 
+// By lanes over a link; those of a group count with their group, whose block has no fence in it.
+bool TimePolicy::is_put_of_lanes(const Transfer& transfer) const {
+  const int from = transfer.issuer->pe;
+  return transfer.kind == Transfer::Kind::put && !transfer.packet && transfer.dst.pe != from &&
+         !is_copy(transfer.step.verb) && !is_multicast(transfer.step.verb) &&
+         !platform_.by_nic(from, transfer.dst.pe) && !transfer.issuer->in_warps &&
+         transfer.step.verb != Verb::warps;
+}
+
 void TimePolicy::send(Transfer& transfer) {
   Agent& agent = *transfer.issuer;
   AgentState& mine = state(agent);
@@ -205,11 +215,13 @@ void TimePolicy::send(Transfer& transfer) {
     return;
   }
   ++mine.stores;
+  if (is_put_of_lanes(transfer)) ++mine.on_their_way;
   // Lanes load before they store. Packets have paid for it, and a local copy does so on its own.
   const bool lanes =
       !is_copy(transfer.step.verb) && !transfer.packet && (to_all || peer != agent.pe);
   const double load_s = is_get ? costs(agent).load_remote_s : costs(agent).load_local_s;
-  at(now_s_ + (lanes ? load_s : 0), What::start_transfer, &agent, &transfer, Why::latency);
+  at(now_s_ + (lanes ? load_s + costs(agent).verb_s : 0), What::start_transfer, &agent, &transfer,
+     Why::latency);
 }
 
 void TimePolicy::start_posting(Transfer& transfer) {
@@ -266,8 +278,9 @@ void TimePolicy::start_transfer(Transfer& transfer) {
 void TimePolicy::start_local(Transfer& transfer, double bytes) {
   Agent& agent = *transfer.issuer;
   const bool copied = is_copy(transfer.step.verb);
-  const double time_s = copied ? 2 * bytes / costs(agent).hbm
-                               : costs(agent).load_local_s + 2 * bytes / local_rate(agent);
+  const double time_s =
+      copied ? 2 * bytes / costs(agent).hbm
+             : costs(agent).verb_s + costs(agent).load_local_s + 2 * bytes / local_rate(agent);
   at(now_s_ + time_s, What::fetched, &agent, &transfer, Why::local);
 }
 

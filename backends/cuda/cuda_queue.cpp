@@ -1,5 +1,7 @@
 #include "backends/cuda/cuda_queue.hpp"
 
+#include <cuda.h>
+
 #include <limits>
 #include <string>
 
@@ -133,12 +135,32 @@ std::uint64_t* CudaQueue::flag(const char* verb, const Posts& posts, std::size_t
       heap.base() + static_cast<std::size_t>(at) * heap.pitch_bytes() + word.offset_bytes);
 }
 
+namespace {
+// By a memory operation of the stream, which begins after what is before it, makes that visible to
+// all and waits for nobody. A copy of a word to this GPU's own memory would be made by a kernel,
+// and a graph takes long from a copy to a kernel and back
+// (experiments/collectives/results/turns.csv).
+void set_flag(std::uint64_t* word, cudaStream_t stream) {
+  static const auto write = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    SYM_CHECK_CUDA(cudaGetDriverEntryPointByVersion("cuStreamWriteValue64", &function, 12000,
+                                                    cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess) throw Unavailable("no cuStreamWriteValue64");
+    return reinterpret_cast<CUresult (*)(CUstream, CUdeviceptr, cuuint64_t, unsigned)>(function);
+  }();
+  const CUresult status =
+      write(stream, reinterpret_cast<CUdeviceptr>(word), 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+  if (status != CUDA_SUCCESS)
+    throw Error("CUDA: cuStreamWriteValue64 returned " + std::to_string(static_cast<int>(status)));
+}
+}  // namespace
+
 void CudaQueue::post(const Posts& posts, std::size_t slot, int pe, Site site) {
   const FlagUse use = FlagUse::of(flag("post", posts, slot, this->pe(), pe), slot, pe, site);
   world_.throw_if_failed();
   if (copies_) {
-    SYM_CHECK_CUDA(cudaMemcpyAsync(use.word, world_.impl_->one, sizeof(*use.word),
-                                   cudaMemcpyDeviceToDevice, world_.working_stream(number_)));
+    set_flag(use.word, world_.working_stream(number_));
     return;
   }
   KernelContext context = world_.impl_->context;

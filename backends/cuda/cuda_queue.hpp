@@ -102,7 +102,7 @@ class CudaQueue {
 
   CudaWorld& world_;
   int number_;
-  // The last operation was a copy: then so is a post, because a kernel that begins after a copy
+  // The last operation was a copy: then a post is no kernel, because one that begins after a copy
   // costs several times as much. It cannot see whether the flag has been taken.
   bool copies_ = false;
 };

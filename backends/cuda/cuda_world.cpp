@@ -251,12 +251,6 @@ Posts CudaWorld::posts(std::size_t slots) {
   load_flag_kernels();
   load_plain_products();
   if (share_.pes > 1) load_products();
-  if (impl_->one == nullptr) {
-    const std::uint64_t one = 1;
-    void* const word = local_bytes(sizeof(one));
-    copy_in(word, &one, sizeof(one));
-    impl_->one = static_cast<const std::uint64_t*>(word);
-  }
   posts.words = allocate_control<std::uint64_t>(slots * lanes);
   impl_->channels.emplace_back(posts.words.offset_bytes, posts.words.count * sizeof(std::uint64_t));
   return posts;

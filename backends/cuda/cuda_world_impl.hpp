@@ -77,7 +77,6 @@ struct CudaWorld::Impl {
   std::map<int, std::unique_ptr<CudaQueue>> queues;
   std::map<int, std::unique_ptr<GemmPlans>> gemm_plans;  // of each queue that multiplied
   Marks event_marks;
-  const std::uint64_t* one = nullptr;  // 1 in this GPU's memory: what a copy sets a flag to
 
   void order_after(cudaStream_t later, cudaStream_t earlier) const {
     cudaEvent_t event = nullptr;

@@ -1,4 +1,5 @@
-// all_gather and all_to_all by the copy engine: blocks copy what stays on their PE, and no more.
+// all_gather and all_to_all by the copy engine. Blocks copy what stays on their PE, and put the
+// head of each part, if the plan has one, while the first copy starts.
 //
 // Operations of queues (queues.hpp), with plan.pieces of 1. No arithmetic: the same bits as every
 // other variant's.
@@ -12,35 +13,76 @@ namespace sym {
 
 namespace detail {
 
+// What a rank gets of this PE's input: all of it, or its row.
 template <class T>
-struct CopyKernel {
-  Window<T> to, from;
+struct SamePart {
+  Window<T> in;
+  SYM_HD Window<T> operator()(int) const { return in; }
+};
+template <class T>
+struct RowPart {
+  Window<T> in;
   std::size_t n;
+  SYM_HD Window<T> operator()(int rank) const { return in.at(static_cast<std::size_t>(rank) * n); }
+};
+
+// Each member's part(rank) goes to its `place`; head of n elements go by blocks.
+template <class T, class Part>
+struct Scatter {
+  Window<T> place;
+  Part part;
+  std::size_t n, head;
+};
+
+// The heads, and what stays on this PE, unless it is there. Ends when all heads have come.
+template <class T, class Part>
+struct HeadKernel {
+  Group group;
+  Scatter<T, Part> parts;
   template <Block B>
   SYM_FN void operator()(B& block) const {
-    block.transform(to, rows_of<T>(block, n)(0), Identity{}, from);
+    const Team& team = group.team;
+    const Window<T> own = parts.part(team.rank());
+    if (parts.head > 0) {
+      block.enter(group.channel);
+      for (int hop = 1; hop < team.size(); ++hop) {
+        const int rank = (team.rank() + hop) % team.size();
+        block.put(parts.place, parts.part(rank), rows_of<T>(block, parts.head)(0), team.pe(rank));
+      }
+    }
+    if (own.offset_bytes != parts.place.offset_bytes)
+      block.transform(parts.place, rows_of<T>(block, parts.n)(0), Identity{}, own);
+    if (parts.head > 0) {
+      barrier(block, group);
+      block.leave(group.channel);
+    }
   }
 };
 
-// To each member, `part(rank)`, which becomes its `place`; staggered, so that at no time one PE is
-// everyone's target. What this PE keeps is copied beside, unless it is there.
+// Staggered, so that at no time one PE is everyone's target.
 template <World W, class T, class Part>
-void scatter_copies(W& world, const QueueGroup& queues, Window<T> place, Part part,
-                    CopyKernel<T> keep, const QueuePlan& plan) {
+void scatter_copies(W& world, const QueueGroup& queues, const Scatter<T, Part>& parts,
+                    const LaunchConfig& kernel) {
   const Team& team = queues.group.team;
   CopyLines<W> lines(world, queues, team.size() - 1);
-  lines.own().after(lines.main().record());
-  if (keep.from.offset_bytes != keep.to.offset_bytes) lines.own().launch(plan.kernel, keep);
-  const Mark kept = lines.own().record();
   meet(world, queues);  // outputs may be written
-  lines.fork();
-  for (int hop = 1; hop < team.size(); ++hop) {
+  lines.own().after(lines.main().record());
+  lines.own().launch(kernel, HeadKernel<T, Part>{queues.group, parts});
+  const Mark heads = lines.own().record();
+  const std::size_t rest = parts.n - parts.head;
+  if (rest > 0) lines.fork();
+  for (int hop = 1; hop < team.size() && rest > 0; ++hop) {
     const int rank = (team.rank() + hop) % team.size();
-    lines.of_turn(hop - 1).put(row_of(place, 0, keep.n), row_of(part(rank), 0, keep.n),
-                               team.pe(rank));
+    lines.of_turn(hop - 1).put(row_of(parts.place.at(parts.head), 0, rest),
+                               row_of(parts.part(rank).at(parts.head), 0, rest), team.pe(rank));
   }
-  lines.finish_all();  // every part has arrived
-  lines.main().after(kept);
+  if (rest > 0) lines.finish_all();  // every part has arrived
+  lines.main().after(heads);
+}
+
+// Elements that blocks put of n.
+inline std::size_t head_of(const QueuePlan& plan, std::size_t n) {
+  return plan.head < n ? plan.head : n;
 }
 
 }  // namespace detail
@@ -53,8 +95,9 @@ void all_gather_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Wi
   const Window<T> place = out.at(static_cast<std::size_t>(queues.group.team.rank()) * n);
   const Extent input{in, n}, output{out, static_cast<std::size_t>(queues.group.team.size()) * n};
   if (!are_same(input, Extent{place, n})) require_apart(input, output);
-  const auto all = [in](int) { return in; };
-  detail::scatter_copies(world, queues, place, all, detail::CopyKernel<T>{place, in, n}, plan);
+  const detail::SamePart<T> part{in};
+  detail::scatter_copies(world, queues, detail::Scatter{place, part, n, detail::head_of(plan, n)},
+                         plan.kernel);
 }
 
 // out[r*n + i] = in[rank*n + i] of rank r, on every member: (P-1) n elements each way. `in` must
@@ -66,9 +109,9 @@ void all_to_all_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Wi
   const std::size_t size = static_cast<std::size_t>(queues.group.team.size()) * n;
   require_apart(Extent{in, size}, Extent{out, size});
   const Window<T> place = out.at(static_cast<std::size_t>(rank) * n);
-  const auto row = [in, n](int to) { return in.at(static_cast<std::size_t>(to) * n); };
-  detail::scatter_copies(world, queues, place, row, detail::CopyKernel<T>{place, row(rank), n},
-                         plan);
+  const detail::RowPart<T> part{in, n};
+  detail::scatter_copies(world, queues, detail::Scatter{place, part, n, detail::head_of(plan, n)},
+                         plan.kernel);
 }
 
 }  // namespace sym

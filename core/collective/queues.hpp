@@ -17,17 +17,21 @@ namespace sym {
 inline constexpr int copy_lines = 2;
 inline constexpr int queues_of_group = 1 + copy_lines + 1;
 
-// How an operation of queues runs: in how many pieces what goes to a member is sent (at least 1;
-// equal on all members), and the kernels that reduce pieces or copy what stays on the PE.
+// How an operation of queues runs, equal on all members: in how many pieces what goes to a member
+// is sent (at least 1), the kernels that reduce pieces or copy what stays on the PE, how many
+// elements of each part they put themselves (all_gather, all_to_all): a copy takes long to start;
+// and how long a piece is beside the one before (above 0).
 struct QueuePlan {
   int pieces = 1;
   LaunchConfig kernel{};
+  std::size_t head = 0;
+  double shrink = 1;
 };
 
-// Who takes part, and what the operation uses, one at a time: the channel's first block, flags, and
+// Who takes part, and what the operation uses, one at a time: the channel's blocks, flags, and
 // queues first, first + 1, ... of which `first` is the main one.
 struct QueueGroup {
-  Group group;  // a channel of at least one block
+  Group group;  // a channel of at least one block; of plan.kernel.blocks, where they put heads
   Posts posts;  // posts_of(pieces) slots
   int first = 0;
 };
@@ -56,15 +60,15 @@ void meet(W& world, const QueueGroup& queues) {
   world.queue(queues.first).launch(config, MeetKernel{queues.group});
 }
 
-// Copies dealt to two queues by turns: what lies between two copies of one (its start, a flag)
-// hides behind a copy of the other. Flags say when they have been made, to the main queue as well:
-// a kernel that looks for one costs a GPU less than a kernel that waits for a copy's end.
+// Two queues of copies: what lies between two copies of one (its start, a flag) hides behind a copy
+// of the other. Flags say when they have been made, to the main queue as well: a kernel that looks
+// for one costs a GPU less than a kernel that waits for a copy's end.
 template <World W>
 class CopyLines {
  public:
-  // `copies`: how many will be dealt at least.
-  CopyLines(W& world, const QueueGroup& queues, int copies)
-      : world_(world), queues_(queues), used_(copies < copy_lines ? copies : copy_lines) {}
+  // `lines`: how many will be used at most.
+  CopyLines(W& world, const QueueGroup& queues, int lines)
+      : world_(world), queues_(queues), used_(lines < copy_lines ? lines : copy_lines) {}
 
   // They begin after what the main queue has been given so far.
   void fork() {

@@ -1,9 +1,10 @@
 // reduce_scatter and all_reduce staged: the copy engine pushes pieces to slots at their owner,
-// whose blocks reduce each as it comes, beside the copies of the next.
+// whose blocks reduce each as it comes, beside the copies of the next. Blocks are faster than
+// copies, so that pieces may shrink (plan.shrink): little is left to reduce behind the last copy.
 //
-// Operations of queues (queues.hpp): a share goes in plan.pieces. `work` is symmetric, of
-// staged_slots(...).stride elements for each member. Rank order 0..P-1, one rounding: the same bits
-// as reduce_scatter_direct and all_reduce_one_shot, for any number of pieces.
+// Operations of queues (queues.hpp): a share goes in plan.pieces, one behind the other. `work` is
+// symmetric, of staged_slots(...).stride elements for each member. Rank order 0..P-1, one rounding:
+// the same bits as reduce_scatter_direct and all_reduce_one_shot, for any number of pieces.
 #pragma once
 
 #include "core/collective/apart.hpp"
@@ -35,25 +36,33 @@ struct ReduceSlotsKernel {
   }
 };
 
+template <class T, class Shares>
+struct StagedWork {
+  Window<T> window;
+  Shares shares;
+};
+
 // What both have in common. `shares(rank)`: the elements of the input that `rank` reduces.
 template <World W, class T, class Shares>
 class Staged {
  public:
-  Staged(W& world, const QueueGroup& queues, PerMember<Window<T>> slots, Shares shares, int pieces)
+  // `lines`: 1 to push alone, 2 to spread as well.
+  Staged(W& world, const QueueGroup& queues, const StagedWork<T, Shares>& work,
+         const QueuePlan& plan, int lines)
       : world_(world),
         queues_(queues),
         team_(queues.group.team),
-        lines_(world, queues, queues.group.team.size() > 1 ? pieces : 0),
-        slots_(slots),
-        shares_(shares),
-        pieces_(pieces) {}
+        lines_(world, queues, queues.group.team.size() > 1 ? lines : 0),
+        slots_(staged_slots(work.window, work.shares)),
+        shares_(work.shares),
+        plan_(plan) {}
 
   // Members' pieces leave for their owners' slots, piece by piece, each with its flag.
   void push(Window<T> in) {
     meet(world_, queues_);  // slots (and outputs) may be written
     lines_.fork();
-    for (int index = 0; index < pieces_; ++index) {
-      auto& line = lines_.of_turn(index);
+    auto& line = lines_.of_turn(0);
+    for (int index = 0; index < plan_.pieces; ++index) {
       for (int hop = 1; hop < team_.size(); ++hop) {
         const int rank = (team_.rank() + hop) % team_.size();
         const Range part = piece(rank, index);
@@ -66,17 +75,17 @@ class Staged {
   }
   // The piece has come from every member and is reduced to out: both begin with this PE's share.
   template <class Op>
-  void reduce(Window<T> out, Window<T> own, int index, Op op, LaunchConfig config) {
+  void reduce(Window<T> out, Window<T> own, int index, Op op) {
     for (int rank = 0; rank < team_.size(); ++rank) {
       if (rank != team_.rank())
         lines_.main().take(queues_.posts, static_cast<std::size_t>(index), team_.pe(rank));
     }
-    lines_.main().launch(
-        config, ReduceSlotsKernel<T, Op>{team_, out, own, slots_, piece(team_.rank(), index), op});
+    lines_.main().launch(plan_.kernel, ReduceSlotsKernel<T, Op>{team_, out, own, slots_,
+                                                                piece(team_.rank(), index), op});
   }
   // The reduced piece goes to all members.
   void spread(Window<T> out, int index) {
-    auto& line = lines_.of_turn(index);
+    auto& line = lines_.of_turn(1);
     line.after(lines_.main().record());
     const Range part = piece(team_.rank(), index);
     for (int hop = 1; hop < team_.size(); ++hop) {
@@ -91,7 +100,20 @@ class Staged {
  private:
   // Of a rank's share, from its beginning.
   Range piece(int rank, int index) const {
-    return chunk(Range{0, shares_(rank).count}, index, pieces_, granule<T>);
+    const std::size_t count = shares_(rank).count;
+    const std::size_t first = cut(count, index);
+    return Range{first, cut(count, index + 1) - first};
+  }
+  // Where the pieces before `index` end: whole granules, of 1 + r + r^2 + ...
+  std::size_t cut(std::size_t count, int index) const {
+    if (index >= plan_.pieces) return count;
+    const auto sum = [&](int terms) {
+      double all = 0, term = 1;
+      for (int i = 0; i < terms; ++i, term *= plan_.shrink) all += term;
+      return all;
+    };
+    const auto granules = static_cast<double>(count / granule<T>);
+    return granule<T> * static_cast<std::size_t>(granules * (sum(index) / sum(plan_.pieces)));
   }
 
   W& world_;
@@ -100,7 +122,7 @@ class Staged {
   CopyLines<W> lines_;
   PerMember<Window<T>> slots_;
   Shares shares_;
-  int pieces_;
+  QueuePlan plan_;
 };
 
 }  // namespace detail
@@ -124,10 +146,10 @@ void reduce_scatter_staged(W& world, const QueueGroup& queues, Window<T> in, Win
                            Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
   const StagedRows rows{n};
   require_apart(Extent{in, static_cast<std::size_t>(queues.group.team.size()) * n}, Extent{out, n});
-  detail::Staged staged(world, queues, staged_slots(work, rows), rows, plan.pieces);
+  detail::Staged staged(world, queues, detail::StagedWork{work, rows}, plan, 1);
   staged.push(in);
   const Window<T> own = in.at(rows(queues.group.team.rank()).first);
-  for (int index = 0; index < plan.pieces; ++index) staged.reduce(out, own, index, op, plan.kernel);
+  for (int index = 0; index < plan.pieces; ++index) staged.reduce(out, own, index, op);
   staged.finish_own();
 }
 
@@ -139,11 +161,11 @@ void all_reduce_staged(W& world, const QueueGroup& queues, Window<T> in, Window<
   const Team& team = queues.group.team;
   const StagedShares<T> shares{n, team.size()};
   if (!are_same(Extent{in, n}, Extent{out, n})) require_apart(Extent{in, n}, Extent{out, n});
-  detail::Staged staged(world, queues, staged_slots(work, shares), shares, plan.pieces);
+  detail::Staged staged(world, queues, detail::StagedWork{work, shares}, plan, 2);
   staged.push(in);
   const std::size_t first = shares(team.rank()).first;
   for (int index = 0; index < plan.pieces; ++index) {
-    staged.reduce(out.at(first), in.at(first), index, op, plan.kernel);
+    staged.reduce(out.at(first), in.at(first), index, op);
     staged.spread(out.at(first), index);
   }
   staged.finish_all();  // every share has arrived

@@ -32,79 +32,63 @@ struct LoadKernel {
   }
 };
 
-// One access of PE 0 to both PEs' memory at a time, each to lines of its own, which no cache of a
-// block has. The sync comes when the loaded bytes have.
-struct FarLoadKernel {
-  static constexpr std::size_t apart = 64;
-  Team team;
-  Window<float> to, from;
-  int rounds;
-  template <Block B>
-  SYM_FN void operator()(B& block) const {
-    if (block.pe() != 0) return;
-    for (int i = 0; i < rounds; ++i) {
-      const std::size_t first = static_cast<std::size_t>(i) * apart;
-      block.reduce(to, from, Range{first, granule<float>}, team, Sum{});
-      block.sync();
-    }
-  }
-};
-
-// There and back. With packets nothing is released but the message; with signals everything is, and
-// a put with its signal is released when it is there. The
-// channel is entered and left, as it is by whatever uses one.
-enum class Ping { packets, signals, puts };
-template <Ping ping>
-struct PingKernel {
+// `rounds` meetings, or a meeting before and a meeting behind one verb on the block's part of n
+// elements. The channel is entered and left, as it is by whatever uses one.
+enum class Between { nothing, local, put, reduce };
+template <Between between>
+struct MeetKernel {
   Group group;
   Window<float> to, from;
+  std::size_t n;
   int rounds;
   template <Block B>
   SYM_FN void operator()(B& block) const {
+    const Range part = chunk(Range{0, n}, block.index(), block.count(), granule<float>);
     block.enter(group.channel);
-    for (int i = 0; i < rounds; ++i) {
-      if (block.pe() == 0) send(block);
-      receive(block);
-      if (block.pe() != 0) send(block);
+    if constexpr (between == Between::nothing) {
+      for (int i = 0; i < rounds; ++i) barrier(block, group);
+    } else {
+      barrier(block, group);
+      if constexpr (between == Between::local) block.transform(to, part, detail::Identity{}, from);
+      if constexpr (between == Between::put)
+        block.put(to, from, part, block.n_pes() - 1 - block.pe());
+      if constexpr (between == Between::reduce) block.reduce(to, from, part, group.team, Sum{});
+      barrier(block, group);
     }
     block.leave(group.channel);
   }
+};
 
- private:
-  static constexpr Range message{0, granule<float>};
+// Sums of n elements of this PE's own memory, as they lie in slots: pieces as pipelines cut them.
+struct SlotsKernel {
+  Team team;
+  Window<float> to, from;
+  std::size_t n;
+  int rounds;
   template <Block B>
-  SYM_FN void send(B& block) const {
-    const auto slot = static_cast<std::size_t>(block.index());
-    if constexpr (ping == Ping::packets) {
-      block.put_packets(group.channel.inbox, slot, from, message, group.team);
-    } else if constexpr (ping == Ping::puts) {
-      const int peer = block.n_pes() - 1 - block.pe();
-      block.put_signal(to, from, message, group.channel.steps, slot, peer);
-    } else {
-      block.signal(group.channel.steps, slot, group.team);
-    }
-  }
-  template <Block B>
-  SYM_FN void receive(B& block) const {
-    const auto slot = static_cast<std::size_t>(block.index());
-    if constexpr (ping == Ping::packets) {
-      block.reduce_packets(to, from, message, group.channel.inbox, slot, group.team, Sum{});
-    } else {
-      block.wait_until(group.channel.steps, slot, group.team);
+  SYM_FN void operator()(B& block) const {
+    const std::size_t all = n * static_cast<std::size_t>(rounds);
+    for (int i = 0; i < rounds; ++i) {
+      const Range piece = chunk(Range{0, all}, i, rounds, granule<float>);
+      block.reduce_slots(to, from, per_member(from, all), piece, team, Sum{});
     }
   }
 };
 
+// `rounds` messages of n elements each way, in packets.
 struct ExchangeKernel {
   Group group;
   Window<float> to, from;
   std::size_t n;
+  int rounds = 1;
   template <Block B>
   SYM_FN void operator()(B& block) const {
     const Packets& inbox = group.channel.inbox;
     block.enter(group.channel);
-    block.put_packets(inbox, 0, from, Range{0, n}, group.team);
-    block.reduce_packets(to, from, Range{0, n}, inbox, 0, group.team, Sum{});
+    for (int i = 0; i < rounds; ++i) {
+      block.put_packets(inbox, 0, from, Range{0, n}, group.team);
+      block.reduce_packets(to, from, Range{0, n}, inbox, 0, group.team, Sum{});
+    }
     block.leave(group.channel);
   }
 };

@@ -30,6 +30,7 @@ class CalibrationRun {
     chain_ = world.template allocate_control<std::uint32_t>(chain_length);
     group_ = Group{world.channel({most_blocks}), world.team()};
     exchange_ = Group{world.channel({1, most_packets}), world.team()};
+    if (world.n_pes() > 1) posts_ = world.posts(1);
     write_chain();
     world.barrier();
   }
@@ -45,20 +46,22 @@ class CalibrationRun {
         return of_launches(test, SyncKernel{test.rounds});
       case Probe::load:
         return of_launches(test, LoadKernel{chain_, test.rounds}, few_threads);
-      case Probe::far_load:
-        return of_launches(test, FarLoadKernel{group_.team, to_, from_, test.rounds}, few_threads);
-      case Probe::packet_ping:
-        return of_launches(test, PingKernel<Ping::packets>{exchange_, to_, from_, test.rounds},
-                           few_threads);
-      case Probe::signal_ping:
-        return of_launches(test, PingKernel<Ping::signals>{group_, to_, from_, test.rounds},
-                           few_threads);
-      case Probe::put_ping:
-        return of_launches(test, PingKernel<Ping::puts>{group_, to_, from_, test.rounds},
+      case Probe::packets:
+        return of_launches(test, ExchangeKernel{exchange_, to_, from_, n, test.rounds},
                            few_threads);
       case Probe::exchange:
-      case Probe::exchange_early:
-        return of_launches(test, ExchangeKernel{exchange_, to_, from_, n});
+        return of_launches(test, ExchangeKernel{exchange_, to_, from_, n, test.rounds});
+      case Probe::meet:
+      case Probe::meet_early:
+        return of_launches(test, meeting<Between::nothing>(test));
+      case Probe::meet_local:
+        return of_launches(test, meeting<Between::local>(test));
+      case Probe::meet_put:
+        return of_launches(test, meeting<Between::put>(test));
+      case Probe::meet_reduce:
+        return of_launches(test, meeting<Between::reduce>(test));
+      case Probe::slots:
+        return of_launches(test, SlotsKernel{group_.team, to_, from_, n, test.rounds});
       case Probe::put_one:
       case Probe::put_both:
         return of_moves<Move::put>(test, test.probe == Probe::put_both);
@@ -74,6 +77,8 @@ class CalibrationRun {
         return of_copies(test);
       case Probe::launch_copy:
         return of_turns(test);
+      case Probe::copy_flag:
+        return of_flags(test);
     }
     return 0;
   }
@@ -116,8 +121,12 @@ class CalibrationRun {
     config.name = "calibrate";
     config.blocks = test.blocks;
     config.threads = lanes;
-    config.early = test.probe == models::Probe::exchange_early;
+    config.early = test.probe == models::Probe::meet_early;
     return timed(test, [&] { world_.launch(config, kernel); });
+  }
+  template <Between between>
+  MeetKernel<between> meeting(const models::Sample& test) const {
+    return {group_, to_, from_, test.bytes / sizeof(float), test.rounds};
   }
   template <Move move>
   double of_moves(const models::Sample& test, bool both) {
@@ -151,7 +160,23 @@ class CalibrationRun {
     });
   }
 
+  double of_flags(const models::Sample& test) {
+    const std::size_t n = test.bytes / sizeof(float);
+    const int peer = 1 - world_.pe();
+    return timed(test, [&] {
+      world_.launch(empty_launch(), EmptyKernel{});
+      auto& main = world_.queue(0);
+      auto& side = world_.queue(1);
+      side.after(main.record());
+      side.put(row_of(to_, 0, n), row_of(from_, 0, n), peer);
+      side.post(posts_, 0, peer);
+      main.take(posts_, 0, peer);
+      main.after(side.record());
+    });
+  }
+
   W& world_;
+  Posts posts_;
   Window<float> to_, from_;
   Window<std::uint32_t> chain_;
   Group group_, exchange_;

@@ -192,6 +192,8 @@ std::vector<Point> collective_points(const Planning& planning) {
       point.root = options.root;
       point.per_node = per_node;
       point.pieces = options.pieces > 0 ? options.pieces : pieces_of(planning.machine, point);
+      point.head_bytes = head_of(planning.machine, point, options.head);
+      if (variant == "staged") point.shrink = models::shrink_of(planning.machine, point.pes);
       shape_as_flavoured(planning, point);
       points.push_back(point);
     }
@@ -205,7 +207,8 @@ std::vector<std::string> collective_arguments(const Point& point) {
           "--data",     point.data,
           "--root",     std::to_string(point.root),
           "--per-node", std::to_string(point.per_node),
-          "--pieces",   std::to_string(point.pieces)};
+          "--pieces",   std::to_string(point.pieces),
+          "--head",     std::to_string(point.head_bytes)};
 }
 
 }  // namespace
@@ -261,8 +264,8 @@ std::vector<std::string> Planning::variants(const std::string& chosen) const {
 
 Family collective_family() {
   Family family;
-  family.takes = {"--sizes", "--bytes", "-b",         "-e",       "-f",        "--op",
-                  "--data",  "--root",  "--per-node", "--pieces", "--variant", "--flavour"};
+  family.takes = {"--sizes", "--bytes",    "-b",       "-e",     "-f",        "--op",     "--data",
+                  "--root",  "--per-node", "--pieces", "--head", "--variant", "--flavour"};
   family.faults = {"skip=PE", "count=PE"};
   // Several parts of a share, another root, more than an inbox holds, and rails of three nodes.
   family.small = {{"--bytes", "1040"},

@@ -59,9 +59,10 @@ struct RunOptions {
   SimRunOptions sim;
   std::string data = "exact";
   int root = 0;
-  int per_node = 0;  // 0: by the machine
-  int pieces = 0;    // 0: by the machine's numbers
-  int gpus = -1;     // -1: one a PE
+  int per_node = 0;     // 0: by the machine
+  int pieces = 0;       // 0: by the machine's numbers
+  long long head = -1;  // bytes; -1: by the machine's numbers
+  int gpus = -1;        // -1: one a PE
   int wait_ms = 10000;
   std::string inject;
   // all_to_all_v and the MoE exchange

@@ -1,4 +1,5 @@
-// In how many pieces a pipeline sends, from the machine's numbers.
+// In how many pieces a pipeline sends, and what blocks put beside a copy engine, from the machine's
+// numbers.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,14 @@ inline int pieces_of(const models::Machine& machine, const Point& point) {
   const double best = std::sqrt((hops - 1) * bytes / (latency_us * gbps * 1e3));
   const double most = bytes / (16.0 * point.blocks);  // wide accesses of a block
   return std::max(1, static_cast<int>(std::min(best, most)));
+}
+
+// `asked` bytes of each part, or for -1 what the machine's numbers say; of copy_engine alone.
+inline std::size_t head_of(const models::Machine& machine, const Point& point, long long asked) {
+  if (point.variant != "copy_engine") return 0;
+  if (asked >= 0) return static_cast<std::size_t>(asked);
+  return static_cast<std::size_t>(models::head_bytes(
+      machine, {point.algorithm, point.pes, static_cast<double>(point.bytes)}, point.blocks));
 }
 
 }  // namespace sym::command

@@ -51,9 +51,11 @@ struct Point {
   std::size_t bytes = 0;       // nccl-tests' meaning: of the whole vector that the collective names
   std::size_t heap_bytes = 0;  // symmetric memory that it needs, about; 0: little
   int pes = 1;
-  int gpus_per_node = 1;  // of the machine that the row is about
-  int per_node = 1;       // PEs that algorithms in two levels take for a node
-  int pieces = 1;         // that algorithms with pipelines cut a part into
+  int gpus_per_node = 1;       // of the machine that the row is about
+  int per_node = 1;            // PEs that algorithms in two levels take for a node
+  int pieces = 1;              // that algorithms with pipelines cut a part into
+  std::size_t head_bytes = 0;  // of each part, that blocks put beside the copy engine
+  double shrink = 1;           // of `staged`: how long a piece is beside the one before
   int blocks = 1;
   int threads = most_threads;
   int iterations = 3;          // verified, each with other inputs

@@ -32,7 +32,9 @@ class CopiesRun : private CollectiveRun<W, T> {
                                  ? shape_.n
                                  : StagedShares<T>{shape_.n, point_.pes}(0).count;
     plan_.pieces = point_.pieces;
+    plan_.shrink = point_.shrink;
     plan_.kernel = launch_config(point_);
+    plan_.head = point_.head_bytes / sizeof(T) / granule<T> * granule<T>;
     posts_ = world_.posts(posts_of(point_.pieces));
     return Base::run_with(staged ? slot * pes : 0, 0, [this]<class Op>() { by_variant<Op>(); });
   }

@@ -105,7 +105,9 @@ class CopyCollectives : private Collectives<T, W> {
     return QueueGroup{this->group(team, n, blocks), posts_};
   }
   static QueuePlan plan(const CopyShape& shape) {
-    return QueuePlan{shape.pieces, launch_of("reduces", blocks)};
+    // Some with a head by blocks, where copies then begin anywhere; pieces of all lengths.
+    return QueuePlan{shape.pieces, launch_of("reduces", blocks), shape.n % 2 * shape.n / 3,
+                     shape.pieces > 2 ? 0.4 : 1};
   }
   void poison_work() { write_all(this->world_, this->work_, poison<T>(this->work_.count)); }
   std::vector<T> own_values(const Team& team, std::size_t n) const {

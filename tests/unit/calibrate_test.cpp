@@ -17,7 +17,7 @@ struct Truth {
   double write = 40, read = 42, reduce = 21, sm_local = 80, hbm = 3000;
   double port = 300, oneway = 330, port_read = 280;
   double copy = 340, copy_oneway = 360, copy_start = 2.5, copy_turn = 9;
-  double put_release = 1.3;
+  double put_release = 1.3, verb = 0.35, slots = 0.8, post = 3;
 };
 
 double us_of(double bytes, double gbps) { return bytes / (gbps * 1e3); }
@@ -27,6 +27,7 @@ double time_us(const Truth& t, const Sample& s, double pass_bytes) {
   const auto n = static_cast<double>(s.bytes);
   const double start = t.launch + t.block * (s.blocks - 1) + t.ramp;
   const double seen = t.local + t.sync;
+  const double meeting = t.local + t.release + t.flag + t.turn * (s.blocks - 1) + seen;
   const auto moved = [&](double passes, double of_a_block, double port) {
     return start + t.local + us_of(passes * n, std::min(of_a_block * s.blocks, port));
   };
@@ -37,20 +38,24 @@ double time_us(const Truth& t, const Sample& s, double pass_bytes) {
       return start + s.rounds * t.sync;
     case Probe::load:
       return start + s.rounds * t.local;
-    case Probe::far_load:
-      return start + s.rounds * (t.remote + t.sync);
-    case Probe::packet_ping:
-      return start + 2 * s.rounds * (t.local + t.flag + seen) + t.sync;
-    case Probe::signal_ping:
-      return start +
-             2 * s.rounds * (t.local + t.release + t.flag + t.turn * (s.blocks - 1) + seen) +
-             t.sync;
-    case Probe::put_ping:
-      return start + 2 * s.rounds * (2 * t.local + t.put_release + t.flag + seen) + t.sync;
+    case Probe::slots:
+      return start + s.rounds * (t.local + t.verb + t.slots + us_of(3 * n, t.sm_local));
+    case Probe::packets:
+      return start + s.rounds * (t.local + t.flag + seen) + t.sync;
     case Probe::exchange:
-    case Probe::exchange_early:
-      return start - (s.probe == Probe::exchange ? 0 : t.early) + t.local + t.flag + seen +
-             us_of(n, t.write) + t.pass * std::ceil(n / pass_bytes);
+      return start + t.local + t.flag + seen + us_of(4.0 / 3 * n, t.write) +
+             us_of((4.0 / 3 + 2) * n, t.sm_local) + t.pass * std::ceil(n / pass_bytes);
+    case Probe::meet:
+      return start + s.rounds * meeting + t.sync;
+    case Probe::meet_early:
+      return start - t.early + s.rounds * meeting + t.sync;
+    case Probe::meet_local:
+      return start + 2 * meeting + t.local + t.verb + us_of(2 * n, t.sm_local) + t.sync;
+    case Probe::meet_put:
+      return start + 2 * meeting + t.local + t.verb + t.put_release - t.release + 2 * t.sync +
+             us_of(n, t.write);
+    case Probe::meet_reduce:
+      return start + 2 * meeting + t.remote + t.verb + us_of(n, t.reduce) + t.sync;
     case Probe::put_one:
       return moved(1, t.write, t.oneway);
     case Probe::put_both:
@@ -68,6 +73,8 @@ double time_us(const Truth& t, const Sample& s, double pass_bytes) {
       return t.copy_start + us_of(n, t.copy);
     case Probe::launch_copy:
       return t.launch + t.copy_turn + t.copy_start + us_of(n, t.copy_oneway);
+    case Probe::copy_flag:
+      return t.launch + t.copy_turn + t.copy_start + us_of(n, t.copy) + t.post + t.flag + t.local;
   }
   return 0;
 }
@@ -82,6 +89,9 @@ std::map<std::string, double> wanted(const Truth& t) {
           {"flag_us", t.flag},
           {"release_us", t.release},
           {"put_release_us", t.put_release},
+          {"verb_us", t.verb},
+          {"post_us", t.post},
+          {"slots_us", t.slots},
           {"flag_turn_us", t.turn},
           {"early_us", t.early},
           {"packet_pass_us", t.pass},

@@ -42,13 +42,13 @@ double crossover(const Machine& machine, const std::string& algorithm, const std
   return above;
 }
 
-TEST(Choose, TheCopyEngineTakesOverWhereItsRateOutweighsItsStart) {
+// Its start is hidden behind blocks that put heads meanwhile; its flags are not.
+TEST(Choose, TheCopyEngineTakesOverWhereItsRateOutweighsItsFlags) {
   const Machine machine = load_machine("h200x2");
-  for (const auto& [algorithm, variant, cost] :
-       {std::tuple{"all_gather", "copy_engine", "copy_engine_start_us"},
-        {"all_to_all", "copy_engine", "copy_engine_start_us"},
-        {"reduce_scatter", "staged", "staged_piece_us"},
-        {"all_reduce", "staged", "staged_piece_us"}}) {
+  for (const auto& [algorithm, variant, cost] : {std::tuple{"all_gather", "copy_engine", "post_us"},
+                                                 {"all_to_all", "copy_engine", "post_us"},
+                                                 {"reduce_scatter", "staged", "post_us"},
+                                                 {"all_reduce", "staged", "post_us"}}) {
     SCOPED_TRACE(algorithm);
     const double here = crossover(machine, algorithm, variant);
     const Machine late = with(machine, cost, 2 * machine.number(cost));
@@ -212,7 +212,7 @@ TEST(Times, PiecesFollowWhatAFlagCosts) {
     EXPECT_EQ(pieces_of_share(machine, {"reduce_scatter", 2, kib}, variant, 32), 1);
     Machine dear = with(machine, "flag_us", 8 * machine.number("flag_us"));
     dear = with(dear, "piece_us", 8 * machine.number("piece_us"));
-    dear = with(dear, "staged_piece_us", 8 * machine.number("staged_piece_us"));
+    dear = with(dear, "post_us", 8 * machine.number("post_us"));
     EXPECT_LT(pieces_of_share(dear, large, variant, 32), pieces);
   }
 }

@@ -83,11 +83,15 @@ TEST(SimCalibrate, AnotherMachineComesBackOnTheSameBase) {
 }
 
 // What h200x2 has none of.
-TEST(SimCalibrate, TheReleaseOfAPutComesBack) {
+TEST(SimCalibrate, WhatVerbsTakeBesidesComesBack) {
   models::Machine machine = models::load_machine("h200x2");
   machine.numbers["put_release_us"] = {1.4, "assumed: test", false};
+  machine.numbers["verb_us"] = {0.4, "assumed: test", false};
+  machine.numbers["slots_us"] = {0.7, "assumed: test", false};
+  machine.numbers["post_us"] = {2.5, "assumed: test", false};
   const auto numbers = calibrate(machine, models::load_machine("h200x2"), 2);
-  for (const char* key : {"put_release_us", "release_us", "flag_us"}) {
+  for (const char* key : {"put_release_us", "verb_us", "slots_us", "post_us", "load_remote_us",
+                          "release_us", "flag_us"}) {
     ASSERT_TRUE(numbers.contains(key)) << key;
     EXPECT_NEAR(numbers.at(key).value, machine.number(key), 0.003 * machine.number(key)) << key;
   }

@@ -13,6 +13,7 @@ namespace {
 using fiber::FiberWorld;
 
 constexpr double gbps = 400;
+constexpr int blocks = 64;
 
 // Nothing takes time but links and copy engines, which are as fast.
 models::Machine machine_of_links() {
@@ -31,6 +32,8 @@ struct Call {
   int pes;
   std::size_t n;  // floats of a PE's input; of all_to_all and reduce_scatter of a row
   int pieces = 1;
+  std::size_t head = 0;
+  double shrink = 1;
 };
 
 // From its beginning to its end on the slowest PE.
@@ -47,8 +50,9 @@ double time_us(const models::Machine& machine, const Call& call) {
     const auto work = world.allocate<float>(all);
     const auto out = world.allocate<float>(all);
     const auto posts = world.posts(posts_of(call.pieces));
-    const QueueGroup queues{Group{world.channel({1}), world.team()}, posts};
-    const QueuePlan plan{call.pieces, {.name = "reduces", .blocks = 64}};
+    const QueueGroup queues{Group{world.channel({blocks}), world.team()}, posts};
+    const QueuePlan plan{
+        call.pieces, {.name = "reduces", .blocks = blocks}, call.head, call.shrink};
     world.barrier();
     const double begin = world.mark_us();
     if (call.algorithm == "all_gather")
@@ -85,18 +89,20 @@ TEST(SimCopies, WithoutLatencyEachTakesItsBytesOverTheRate) {
 }
 
 TEST(SimCopies, TheEstimateIsWhatTheSimulatorSays) {
-  models::Machine machine = models::load_machine("h200x2");
-  machine.numbers.erase("staged_piece_us");  // seen on GPUs, and no cost of any verb
+  const models::Machine machine = models::load_machine("h200x2");
   for (const char* algorithm : {"all_gather", "all_to_all", "reduce_scatter", "all_reduce"}) {
     const std::string name = algorithm;
     const bool staged = name == "reduce_scatter" || name == "all_reduce";
     for (std::size_t bytes = std::size_t{1} << 20; bytes <= std::size_t{1} << 28; bytes *= 4) {
       const models::Job job{name, 2, static_cast<double>(bytes)};
       const char* variant = staged ? "staged" : "copy_engine";
-      const int pieces = staged ? models::pieces_of_share(machine, job, variant, 64) : 1;
+      const int pieces = staged ? models::pieces_of_share(machine, job, variant, blocks) : 1;
+      const double head = staged ? 0 : models::head_bytes(machine, job, blocks) / sizeof(float);
       const std::size_t n = bytes / sizeof(float) / (name == "all_reduce" ? 1 : 2);
-      const double estimate = models::estimate(machine, job, variant, 64).us;
-      const double time = time_us(machine, {name, 2, n, pieces});
+      const double shrink = staged ? models::shrink_of(machine, 2) : 1;
+      const double estimate = models::estimate(machine, job, variant, blocks).us;
+      const double time =
+          time_us(machine, {name, 2, n, pieces, static_cast<std::size_t>(head), shrink});
       EXPECT_NEAR(time, estimate, 0.15 * time) << name << " " << bytes;
     }
   }
