@@ -1,16 +1,15 @@
 // SimGrid as the flow solver. The only translation unit that knows SimGrid.
 //
-// Routes. SimGrid looks a route up by pair of hosts when a communication starts. Our one zone
-// answers from a table that the driver writes: a pair of hosts stands for one courier, nothing
-// else, and its route is the link list of the flow that the courier carries. So any list of links
-// works, none has to be announced, and H hosts serve H * (H - 1) flows in flight.
+// Routes. SimGrid asks our one zone for the route of a communication at the moment at which it
+// starts, so the driver says the flow's list of links just before. Any list works, none has to be
+// announced, and one host serves all flows in flight.
 //
-// Two kinds of courier. One actor and `sendto` is cheapest, but its cost is linear in the number in
-// flight, and SimGrid 3.32 drops the rate of a sendto without a word. Two actors and a mailbox have
-// neither flaw: they carry flows whose cap binds, and everything above `sendto_limit` in flight.
-//
-// Actors. The *driver* runs the caller's body. Each *courier* waits for a flow, carries it, reports
-// it and waits again. Time moves only while the driver sleeps in advance().
+// Actors. The *driver* runs the caller's body and starts the flows. Time moves only while it sleeps
+// in advance(). Each *courier* waits in a mailbox of its own for the flow that the driver puts
+// there, reports it and waits again. What the driver puts is a communication that the courier has
+// made: its sender is the courier, and SimGrid keeps an actor's communications in a list that it
+// searches from end to end. So that list has one entry, however many flows are in flight; those of
+// the driver, or of `sendto` (which also drops the rate, in SimGrid 3.32), would be in one list.
 #ifdef SYM_HAVE_SIMGRID
 
 // version.h leans on what s4u.hpp includes.
@@ -38,42 +37,27 @@ namespace routing = simgrid::kernel::routing;
 
 constexpr double timing_precision_s = 1e-12;     // SimGrid cannot sleep for less
 constexpr unsigned driver_stack_kib = 8u << 10;  // Actor::set_stacksize takes KiB, not bytes
-constexpr unsigned long host_count = 512;        // 261,632 flows in flight
-constexpr std::size_t sendto_limit = 640;  // above, sendto (linear in flight) costs more; measured
 
 using LinkImpls = std::vector<simgrid::kernel::resource::StandardLinkImpl*>;
 
-// Hosts of this zone are numbered from 0 in order of creation; route(from, to) is written by the
-// owner.
-class TableZone final : public routing::NetZoneImpl {
+class OneRouteZone final : public routing::NetZoneImpl {
  public:
-  explicit TableZone(const std::string& name) : NetZoneImpl(name) {}
+  explicit OneRouteZone(const std::string& name) : NetZoneImpl(name) {}
 
-  LinkImpls& route(unsigned long from, unsigned long to) {
-    const std::size_t index = from * host_count + to;
-    if (index >= routes_.size()) routes_.resize(index + 1);
-    return routes_[index];
-  }
+  LinkImpls route;  // of what starts now; empty at other times
 
   // Links have no latency, so none is added.
-  void get_local_route(const routing::NetPoint* src, const routing::NetPoint* dst,
+  void get_local_route(const routing::NetPoint* /*src*/, const routing::NetPoint* /*dst*/,
                        routing::Route* into, double* /*latency*/) override {
-    const LinkImpls& links = route(src->id(), dst->id());
-    into->link_list_.insert(into->link_list_.end(), links.begin(), links.end());
+    if (route.empty()) throw std::logic_error("simgrid network: a flow starts on its own");
+    into->link_list_.insert(into->link_list_.end(), route.begin(), route.end());
   }
-
- private:
-  std::vector<LinkImpls> routes_;
 };
 
 struct Courier {
-  unsigned long from = 0;  // hosts, which name its route
-  unsigned long to = 0;
-  s4u::SemaphorePtr work;
-  s4u::Mailbox* mailbox = nullptr;  // of a pair; null for a courier that uses sendto
+  s4u::Mailbox* mailbox = nullptr;
+  s4u::CommPtr send;  // the next: not started, or under way
   FlowId flow = 0;
-  std::uint64_t bytes = 0;
-  double rate_cap = -1;  // SimGrid's word for "none"
 };
 
 class SimgridNetwork final : public Network {
@@ -92,38 +76,33 @@ class SimgridNetwork final : public Network {
 
  private:
   void build_platform();
-  Courier* make_courier(bool pair);
+  void make_courier();
   void carry(Courier& courier);
-  void report(Courier& courier);
   void sleep_until(double until);
   double slowest_link(const Flow& flow) const;
 
   std::vector<double> link_bytes_per_s_;
   LinkImpls links_;
-  std::vector<s4u::Host*> hosts_;
-  TableZone* zone_ = nullptr;  // SimGrid owns it
+  s4u::Host* host_ = nullptr;
+  OneRouteZone* zone_ = nullptr;  // SimGrid owns it
   s4u::SemaphorePtr wake_;
   bool woken_ = false;  // wake_ was released and not yet acquired
   std::vector<std::unique_ptr<Courier>> couriers_;
-  std::vector<Courier*> idle_sendto_, idle_pairs_;
+  std::vector<Courier*> idle_;
   std::vector<FlowId> ended_;
   double now_ = 0;
   std::size_t in_flight_ = 0;
 };
 
 void SimgridNetwork::build_platform() {
-  zone_ = new TableZone("links");
+  zone_ = new OneRouteZone("links");
   for (std::size_t i = 0; i < link_bytes_per_s_.size(); ++i) {
     s4u::Link* link = zone_->create_link("l" + std::to_string(i), {link_bytes_per_s_[i]});
     link->set_latency(0.0);
     link->seal();
     links_.push_back(link->get_impl());
   }
-  for (unsigned long i = 0; i < host_count; ++i) {
-    hosts_.push_back(zone_->create_host("h" + std::to_string(i), {1e9})->seal());
-    if (hosts_.back()->get_netpoint()->id() != i)
-      throw std::logic_error("simgrid network: hosts are not numbered in order of creation");
-  }
+  host_ = zone_->create_host("h", {1e9})->seal();
   zone_->seal();
 }
 
@@ -151,7 +130,7 @@ void SimgridNetwork::run(const std::function<void()>& body) {
   build_platform();
   wake_ = s4u::Semaphore::create(0);
   std::exception_ptr failure;
-  s4u::Actor::init("driver", hosts_[0])->set_stacksize(driver_stack_kib)->start([&body, &failure] {
+  s4u::Actor::init("driver", host_)->set_stacksize(driver_stack_kib)->start([&body, &failure] {
     try {
       body();
     } catch (const simgrid::ForcefulKillException&) {
@@ -164,47 +143,24 @@ void SimgridNetwork::run(const std::function<void()>& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-Courier* SimgridNetwork::make_courier(bool pair) {
-  const std::size_t index = couriers_.size();
+void SimgridNetwork::make_courier() {
+  const std::string name = "c" + std::to_string(couriers_.size());
   couriers_.push_back(std::make_unique<Courier>());
   Courier* courier = couriers_.back().get();
-  courier->from = index / (host_count - 1);
-  courier->to = index % (host_count - 1);
-  if (courier->to >= courier->from) ++courier->to;
-  if (courier->from >= host_count)
-    throw std::runtime_error("simgrid network: more than " + std::to_string(index) +
-                             " flows in flight; raise host_count, or use --network ports");
-  courier->work = s4u::Semaphore::create(0);
-  const std::string name = "c" + std::to_string(index);
-  if (pair) {
-    courier->mailbox = s4u::Mailbox::by_name(name);
-    s4u::Actor::create("r" + name, hosts_[courier->to], [mailbox = courier->mailbox] {
-      s4u::Actor::self()->daemonize();
-      while (true) mailbox->get<void>();
-    });
-  }
-  s4u::Actor::create(name, hosts_[courier->from], [this, courier] {
+  courier->mailbox = s4u::Mailbox::by_name(name);
+  s4u::Actor::create(name, host_, [this, courier] {
     s4u::Actor::self()->daemonize();
-    while (true) {
-      courier->work->acquire();
-      carry(*courier);
-      report(*courier);
-    }
+    while (true) carry(*courier);
   });
-  return courier;
+  while (idle_.empty()) s4u::this_actor::yield();  // until it waits
 }
 
 void SimgridNetwork::carry(Courier& courier) {
-  if (courier.mailbox) {
-    courier.mailbox->put_init(&courier, courier.bytes)->set_rate(courier.rate_cap)->wait();
-    return;
-  }
-  s4u::Comm::sendto(hosts_[courier.from], hosts_[courier.to], courier.bytes);
-}
-
-void SimgridNetwork::report(Courier& courier) {
+  courier.send = courier.mailbox->put_init(&courier, 0);
+  idle_.push_back(&courier);  // the driver sees it when SimGrid knows that it waits
+  void* received = nullptr;
+  courier.mailbox->get_init()->set_dst_data(&received, sizeof received)->wait();
   ended_.push_back(courier.flow);
-  (courier.mailbox ? idle_pairs_ : idle_sendto_).push_back(&courier);
   if (!std::exchange(woken_, true)) wake_->release();
 }
 
@@ -223,20 +179,17 @@ void SimgridNetwork::start(const Flow& flow) {
                            std::to_string(s4u::Engine::get_clock()) + " s, the engine's at " +
                            std::to_string(now_) + " s");
   const bool capped = flow.rate_cap_bytes_per_s < slowest_link(flow);
-  const bool pair = capped || in_flight_ >= sendto_limit;
-  auto& idle = pair ? idle_pairs_ : idle_sendto_;
-  if (idle.empty()) idle.push_back(make_courier(pair));
-  Courier* courier = idle.back();
-  idle.pop_back();
-  courier->flow = flow.id;
+  if (idle_.empty()) make_courier();
+  Courier& courier = *idle_.back();
+  idle_.pop_back();
+  courier.flow = flow.id;
   // SimGrid moves whole bytes; half a byte is a picosecond at most on links worth simulating.
-  courier->bytes = static_cast<std::uint64_t>(std::max(1.0, std::round(flow.bytes)));
-  courier->rate_cap = capped ? flow.rate_cap_bytes_per_s : -1;
-  LinkImpls& route = zone_->route(courier->from, courier->to);
-  route.clear();
-  for (const int link : flow.links) route.push_back(links_[static_cast<std::size_t>(link)]);
+  courier.send->set_payload_size(static_cast<std::uint64_t>(std::max(1.0, std::round(flow.bytes))));
+  if (capped) courier.send->set_rate(flow.rate_cap_bytes_per_s);
+  for (const int link : flow.links) zone_->route.push_back(links_[static_cast<std::size_t>(link)]);
+  courier.send->start();
+  zone_->route.clear();
   ++in_flight_;
-  courier->work->release();
 }
 
 // Returns with SimGrid's clock at `until`, or earlier if a courier reported.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -52,7 +51,7 @@ struct Agent {
     std::uint64_t fence_epoch = 0;  // fences so far
     std::vector<std::pair<std::uint64_t, std::size_t>> undelivered;  // (epoch, how many)
   };
-  std::map<int, ToPe> to_pe;
+  std::unordered_map<int, ToPe> to_pe;
   bool failed = false;
   bool placed = false;  // has one of its PE's places
   // What it has polled, and found there last; and how many looks in a row found just that again.

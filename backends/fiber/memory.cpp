@@ -20,8 +20,10 @@ constexpr std::size_t most_dense = std::size_t{1} << 30;  // of words, over all 
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t guard = 0;  // the sanitizer's own are better: it sees reads as well
+constexpr std::size_t mapped = huge;
 #else
 constexpr std::size_t guard = 128;
+constexpr std::size_t mapped = std::size_t{256} << 10;  // a calloc may write all that it returns
 #endif
 
 // What a guard holds: no number that programs write, and not the same from byte to byte.
@@ -34,31 +36,37 @@ const std::byte* untouched() {
   return bytes.data();
 }
 
+std::size_t guard_before(std::size_t bytes, std::size_t around) {
+  return bytes < huge ? around : 0;
+}
+
 // Fresh pages are zero and cost nothing until they are touched; large ones in huge pages, where the
 // kernel has them. Not control memory, of which a few words in many pages are used. `around`: bytes
 // behind it, and before it unless it is large.
 std::byte* zeroed(std::size_t bytes, std::size_t around, bool in_huge_pages) {
-  const bool large = bytes >= huge;
-  void* data = !large ? std::calloc(bytes + 2 * around + 1, 1)
-                      : mmap(nullptr, bytes + around, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const std::size_t before = guard_before(bytes, around);
+  const std::size_t all = before + bytes + around;
+  void* data = bytes < mapped ? std::calloc(all + 1, 1)
+                              : mmap(nullptr, all, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == nullptr || data == MAP_FAILED) {
     throw Unavailable("no memory for an allocation of " + std::to_string(bytes) +
                       " bytes on each PE; a run without data (--no-data) needs none");
   }
-  if (large && in_huge_pages) madvise(data, bytes, MADV_HUGEPAGE);
-  std::byte* const begin = static_cast<std::byte*>(data) + (large ? 0 : around);
-  if (!large) std::memcpy(data, untouched(), around);
+  if (bytes >= huge && in_huge_pages) madvise(data, bytes, MADV_HUGEPAGE);
+  std::byte* const begin = static_cast<std::byte*>(data) + before;
+  std::memcpy(data, untouched(), before);
   std::memcpy(begin + bytes, untouched(), around);
   return begin;
 }
 
 void release(std::byte* data, std::size_t bytes, std::size_t around) {
   if (data == nullptr) return;
-  if (bytes < huge) {
-    std::free(data - around);
+  const std::size_t before = guard_before(bytes, around);
+  if (bytes < mapped) {
+    std::free(data - before);
   } else {
-    munmap(data, bytes + around);
+    munmap(data - before, before + bytes + around);
   }
 }
 

@@ -113,6 +113,13 @@ TEST_F(Faults, BytesBesideAnAllocation) {
             "OVERRUN  byte 1 before local array #0 of PE 1 has been written");
   EXPECT_EQ(written_beside(std::ptrdiff_t{3} << 20, false, std::size_t{3} << 20),
             "OVERRUN  byte 1 behind the end of payload allocation #1 of PE 1 has been written");
+  for (const bool local : {false, true}) {  // pages of its own, and guards on both sides
+    const std::string what = local ? "local array #0" : "payload allocation #1";
+    EXPECT_EQ(written_beside(300000, local, 300000),
+              "OVERRUN  byte 1 behind the end of " + what + " of PE 1 has been written");
+    EXPECT_EQ(written_beside(-128, local, 300000),
+              "OVERRUN  byte 128 before " + what + " of PE 1 has been written");
+  }
   EXPECT_EQ(written_beside(9, false), "findings:\n");
   EXPECT_EQ(written_beside(0, true), "findings:\n");
 }

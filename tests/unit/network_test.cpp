@@ -234,7 +234,13 @@ TEST_P(EachNetwork, MoreBandwidthIsNeverSlower) {
   }
 }
 
-// Near the ceiling of sendto: the couriers change from sendto to mailbox pairs within the run.
+// A cap is of its own flow: the one that follows on the same courier has none.
+TEST_P(EachNetwork, CapsDoNotOutliveTheirFlow) {
+  Scenario s{{bw}, {}, {{{1, {0}, 1e9, bw / 4}, {2, {0}, 1e9, no_rate_cap}}}, 1};
+  expect_same(run(GetParam(), s), {{1, 0.04}, {2, 0.05}}, exact);
+}
+
+// The second half starts while the first is under way.
 TEST_P(EachNetwork, ThousandsInFlight) {
   Scenario s{std::vector<double>(100, bw), {}, {}, 1};
   for (int f = 0; f < 2500; ++f)
