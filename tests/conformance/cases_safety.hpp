@@ -234,6 +234,7 @@ void overlap_is_refused(W& world, Errors& errors) {
   scatter(ReduceScatterKernel<Variant::ring, float, Sum>{}, "scatter ring");
   if (world.n_pes() == 1) {  // the root alone reads its input
     refused("broadcast", BroadcastKernel<Variant::direct, float>{group, memory, behind, n, 0});
+    refused("packets", BroadcastKernel<Variant::one_shot, float>{group, memory, behind, n, 0});
     refused("two_shot", BroadcastKernel<Variant::two_shot, float>{group, behind, memory, n, 0});
   }
   const auto place = memory.at(static_cast<std::size_t>(world.pe()) * n);
