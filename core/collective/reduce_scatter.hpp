@@ -69,9 +69,7 @@ SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> w
   };
   const std::size_t size = static_cast<std::size_t>(team.size()) * n;
   const Extent all{in, size}, slot_room{work, size}, result{out, n};
-  if (!apart(block, all, result) || !apart(block, all, slot_room) ||
-      !apart(block, slot_room, result))
-    return;
+  if (!apart(block, all, result) || !work_is_apart(block, all, slot_room, result)) return;
   if (!barrier(block, group)) return;  // slots may be written
   for (int index = 0; index <= cuts; ++index) {
     for (int hop = 1; hop < team.size() && index < cuts; ++hop) {
