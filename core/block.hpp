@@ -169,8 +169,8 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // The same with an element function behind it, as reduce has.
   { block.reduce_packets(scratch, src, range, packets, slot, team, Sum{}, f, local) } -> std::convertible_to<bool>;
   // dst.of(r)[range] = own[range] for this PE, and for each other member of rank r its next message,
-  // which must be of the same range. False if a message did not come. Acquires the messages only. Ends
-  // with a sync.
+  // which must be of the same range. Where this PE is no member (Team::only) `own` says nothing. False
+  // if a message did not come. Acquires the messages only. Ends with a sync.
   { block.receive_packets(per_member(dst, slot), src, range, packets, slot, team) } -> std::convertible_to<bool>;
   { block.receive_packets(per_member(local, slot), local, range, packets, slot, team) } -> std::convertible_to<bool>;
   // Atomic add on dst[index] of `pe`; returns the value before. Blocking, neither releases nor

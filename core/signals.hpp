@@ -60,8 +60,9 @@ SYM_HD constexpr bool shows(std::uint64_t word, std::uint64_t epoch) {
 // An inbox for small messages whose flag travels in the data: nobody signals, the data itself says
 // that it has come. For each (slot, sending PE) two buffers of `capacity_bytes` of payload, used in
 // turn: a message may overwrite the one before last, because the pair has exchanged messages since.
-// So every pair exchanges a message each time, in both directions; sent and seen are counted for
-// each pair. Receipt acquires that message and nothing else.
+// So every pair exchanges a message each time, in both directions; one who has nothing to send
+// sends a message of no elements. Sent and seen are counted for each pair. Receipt acquires that
+// message and nothing else.
 struct Packets {
   Window<std::uint64_t>
       cells;      // symmetric: how payload and flags lie in it is the backend's business

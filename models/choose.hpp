@@ -26,11 +26,6 @@ struct Menu {
   int packet_blocks = 1;  // the most of one_shot
 };
 
-// What a PE sends each other in one_shot of a job.
-inline PacketJob messages_of(const Job& job) {
-  return {job.algorithm == "all_reduce" ? job.bytes : job.bytes / job.pes, job.pes - 1};
-}
-
 // The variant that `auto` means. Inside a node the one with the least estimate. Across nodes one
 // whose traffic between nodes does not grow with their number: in two levels where PEs fill the
 // nodes (all_reduce: see choose_in_levels), else the ring.

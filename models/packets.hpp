@@ -6,18 +6,28 @@
 
 #include "core/launch.hpp"
 #include "models/machine.hpp"
+#include "models/times.hpp"
 
 namespace sym::models {
 
 // Bytes on the wire, and in memory, for each byte of payload: a packet is 16 bytes, 4 of them its
 // flag.
-inline constexpr double packet_wire = 16.0 / 12;
+inline constexpr double packet_bytes = 16, packet_wire = packet_bytes / 12;
 
-// Messages of `bytes` from each PE to each of `peers` others.
+// Messages of `bytes` to each of `peers` others, from each PE, or from one alone (one_way).
 struct PacketJob {
   double bytes = 0;
   int peers = 1;
+  bool one_way = false;
 };
+
+// What a PE sends each other in one_shot of a job; of a broadcast, the root.
+inline PacketJob messages_of(const Job& job) {
+  const bool one_way = job.algorithm == "broadcast";
+  const bool whole = one_way || job.algorithm == "all_reduce";
+  return {whole ? job.bytes : job.bytes / job.pes, job.pes - 1, one_way};
+}
+
 struct PacketGrid {
   int blocks = 1;
   int threads = 128;
@@ -32,7 +42,8 @@ inline double packet_grid_us(const Machine& machine, const PacketJob& job, const
   const double of_lane = std::max(1.0, std::ceil(of_block / grid.threads));
   const double at_once = std::min(of_lane, most_groups);
   const double passes = of_lane > 1 ? std::ceil(of_lane / most_groups) : 0;
-  return job.peers * job.bytes * (at_once + 1) / at_once / (machine.number("port_gbps") * 1e3) +
+  const double port_gbps = machine.number(job.one_way ? "port_oneway_gbps" : "port_gbps");
+  return job.peers * job.bytes * (at_once + 1) / at_once / (port_gbps * 1e3) +
          passes * machine.number_or("packet_pass_us", 0) +
          (grid.blocks - 1) * machine.number_or("block_us", 0) +
          grid.threads / lanes_of_warp * machine.number_or("warp_us", 0);

@@ -89,7 +89,9 @@ class Times {
     last_flag();
   }
 
-  void all_reduce_one_shot() { packets(job_.bytes, true); }
+  // What is reduced, or each member's part, is stored beside the messages and this PE's own part.
+  void one_shot_sums() { packets("sums", packet_wire * others_ + 2); }
+  void one_shot_copies() { packets("copies", packet_wire * others_ + 1 + job_.pes); }
   void all_reduce_one_shot_read() {
     start(1);
     barriers(2);
@@ -110,7 +112,6 @@ class Times {
     add(gb("puts", write_gbps()), us(2 * others_ * share(), write_gbps()));
     add("sums", local_us(3 * others_ * share()));
   }
-  void one_shot(bool reduces) { packets(share(), reduces); }
 
   // Through multicast, for each element that this PE stores or loads for all: so often through a
   // port, of whose rate nvls_efficiency remains. A port of all_reduce carries each of P shares once
@@ -134,6 +135,8 @@ class Times {
     multicast(job_.pes, read_lanes_gbps());
   }
 
+  // A member stores one message.
+  void broadcast_one_shot() { packets("copy", packet_wire + 1); }
   // The root's port carries P-1 messages, or one and then everybody's carries one more.
   void broadcast_direct() {
     puts(2, others_ * job_.bytes, 2 * job_.bytes, number("port_oneway_gbps"));
@@ -249,17 +252,16 @@ class Times {
         copied_flag_us() + number("launch_us") + machine_.number_or("ramp_us", 0) +
             local_us((job_.pes + 1.0) * share()) * last_piece(machine_, job_.pes, pieces));
   }
-  // Data with their flags, and nobody waits for a barrier.
-  void packets(double bytes, bool reduces) {
+  // Data with their flags, and nobody waits for a barrier; then a PE reads and writes `parts`
+  // messages of its own memory.
+  void packets(const std::string& taken, double parts) {
     start(1);
     add("source, poll, flag", 2 * number("load_local_us") + number("flag_us"));
-    const PacketJob messages{bytes, job_.pes - 1};
+    const PacketJob messages = messages_of(job_);
     const PacketGrid grid = with_threads(machine_, messages, blocks_);
     add("packets, " + std::to_string(blocks_) + "x" + std::to_string(grid.threads) + " lanes",
         packet_grid_us(machine_, messages, grid));
-    const double stored = reduces ? 1 : job_.pes;
-    add(reduces ? "sums" : "copies",
-        us((packet_wire * others_ + 1 + stored) * bytes, number("hbm_gbps")));
+    add(taken, us(parts * messages.bytes, number("hbm_gbps")));
   }
 
   const Machine& machine_;
@@ -277,22 +279,23 @@ const std::map<std::pair<std::string, std::string>, Form>& forms() {
       {{"all_gather", "ring"}, [](Times& t, int) { t.all_gather_ring(); }},
       {{"all_gather", "nvls"}, [](Times& t, int) { t.all_gather_nvls(); }},
       {{"all_gather", "copy_engine"}, [](Times& t, int) { t.copy_engine(); }},
-      {{"all_gather", "one_shot"}, [](Times& t, int) { t.one_shot(false); }},
+      {{"all_gather", "one_shot"}, [](Times& t, int) { t.one_shot_copies(); }},
       {{"all_to_all", "direct"}, [](Times& t, int) { t.all_gather_direct(); }},
       {{"all_to_all", "copy_engine"}, [](Times& t, int) { t.copy_engine(); }},
-      {{"all_to_all", "one_shot"}, [](Times& t, int) { t.one_shot(false); }},
+      {{"all_to_all", "one_shot"}, [](Times& t, int) { t.one_shot_copies(); }},
       {{"reduce_scatter", "direct"}, [](Times& t, int) { t.reduce_scatter_direct(); }},
       {{"reduce_scatter", "nvls"}, [](Times& t, int) { t.reduce_scatter_nvls(); }},
       {{"reduce_scatter", "push"}, [](Times& t, int pieces) { t.push(pieces); }},
       {{"reduce_scatter", "ring"}, [](Times& t, int) { t.reduce_scatter_ring(); }},
       {{"reduce_scatter", "staged"}, [](Times& t, int pieces) { t.reduce_scatter_staged(pieces); }},
-      {{"reduce_scatter", "one_shot"}, [](Times& t, int) { t.one_shot(true); }},
-      {{"all_reduce", "one_shot"}, [](Times& t, int) { t.all_reduce_one_shot(); }},
+      {{"reduce_scatter", "one_shot"}, [](Times& t, int) { t.one_shot_sums(); }},
+      {{"all_reduce", "one_shot"}, [](Times& t, int) { t.one_shot_sums(); }},
       {{"all_reduce", "one_shot_read"}, [](Times& t, int) { t.all_reduce_one_shot_read(); }},
       {{"all_reduce", "two_shot"}, [](Times& t, int) { t.all_reduce_two_shot(); }},
       {{"all_reduce", "nvls"}, [](Times& t, int) { t.all_reduce_nvls(); }},
       {{"all_reduce", "ring"}, [](Times& t, int) { t.all_reduce_ring(); }},
       {{"all_reduce", "staged"}, [](Times& t, int pieces) { t.all_reduce_staged(pieces); }},
+      {{"broadcast", "one_shot"}, [](Times& t, int) { t.broadcast_one_shot(); }},
       {{"broadcast", "direct"}, [](Times& t, int) { t.broadcast_direct(); }},
       {{"broadcast", "two_shot"}, [](Times& t, int) { t.broadcast_two_shot(); }}};
   return all;

@@ -100,8 +100,10 @@ double TimePolicy::packet_passes_s(const Agent& agent) {
 double TimePolicy::packets_taken_s(const Agent& agent) {
   // The peers' messages with their flags, this PE's part, and the result: one, or one for each.
   const int members = agent.step.team->size();
+  const int own = agent.step.team->contains_self() ? 1 : 0;
   const int stored = agent.step.verb == Verb::reduce_packets ? 1 : members;
-  const double parts = Costs::packet_wire * (members - 1) + 1 + stored + agent.step.operands - 1;
+  const double parts =
+      Costs::packet_wire * (members - own) + own + stored + agent.step.operands - 1;
   const double all_s =
       static_cast<double>(agent.step.bytes) * parts / local_rate(agent) + packet_passes_s(agent);
   const AgentState::Messages& mine = state(agent).messages;

@@ -31,6 +31,7 @@ struct Costs {
   // A message of packets takes a pass of its block's lanes for each so many bytes.
   double packet_pass_bytes = 0, packet_pass_s = 0;
   static constexpr double packet_wire = models::packet_wire;
+  static constexpr double packet_bytes = models::packet_bytes;
   double nic_latency_s = 0, nic_flag_s = 0, nic_post_s = 0;
   int nic_window = 1;
   double slow;

@@ -250,9 +250,11 @@ void TimePolicy::start_transfer(Transfer& transfer) {
   const int from = is_get ? transfer.src.pe : agent.pe;
   const int to = is_get ? agent.pe : transfer.dst.pe;
   const auto group = groups_.find(&transfer);
-  const double flags = transfer.packet ? Costs::packet_wire : 1;
-  const double bytes =
-      group != groups_.end() ? group->second.bytes : static_cast<double>(transfer.dst.size) * flags;
+  const auto size = static_cast<double>(transfer.dst.size);
+  // A message of no elements is a packet all the same.
+  const double bytes = group != groups_.end() ? group->second.bytes
+                       : transfer.packet ? std::max(Costs::packet_bytes, size * Costs::packet_wire)
+                                         : size;
   if (from == to) {
     start_local(transfer, bytes);
     return;

@@ -115,13 +115,16 @@ void RaceDetector::access(fiber::Agent& agent, const fiber::Bytes& bytes, bool w
   record(agent, access);
 }
 
-// From its receipt on, a message is memory of its receiver. The word's taker has just taken it.
+// From its receipt on, a message is memory of its receiver. The word's taker has just taken it. One
+// of no elements touches nothing, and answers all the same.
 void RaceDetector::received(fiber::Agent& agent, const fiber::Bytes& bytes,
                             const fiber::Word& word) {
+  const std::uint64_t epoch = epoch_of(word.history.taker.value << tag_bits);
+  letters_.received(word.history.id, epoch);
+  if (bytes.size == 0) return;
   auto access = std::make_shared<Access>(describe(agent, bytes, true));
   access->message = &word;
-  access->message_epoch = epoch_of(word.history.taker.value << tag_bits);
-  letters_.received(word.history.id, access->message_epoch);
+  access->message_epoch = epoch;
   record(agent, access);
 }
 

@@ -321,7 +321,7 @@ bool FiberBlock::receive_packets(const Packets& packets, std::size_t slot, const
   if (other_range(wants, packets.lanes.tag, wanted)) return false;
   for (int rank = 0; rank < team.size(); ++rank) {
     const int pe = team.pe(rank);
-    if (pe == agent_.pe || wanted.range.empty()) {
+    if (pe == agent_.pe) {
       take(pe, nullptr);
       continue;
     }

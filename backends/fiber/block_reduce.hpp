@@ -104,7 +104,8 @@ void FiberBlock::refuse_overlaps(PerMember<D> dst, const Bytes& own, Range range
   for (int rank = 0; rank < team.size(); ++rank) {
     const Bytes to = resolve(dst.of(rank), range, agent_.pe);
     const bool mine = team.pe(rank) == agent_.pe;
-    engine_.refuse_overlap(own, to, mine ? Engine::Same::may_be : Engine::Same::refused);
+    if (team.contains_self())
+      engine_.refuse_overlap(own, to, mine ? Engine::Same::may_be : Engine::Same::refused);
     if (rank > 0) engine_.refuse_overlap(before, to, Engine::Same::refused);
     before = to;
   }

@@ -145,7 +145,7 @@ void Engine::packet(const Bytes& src, const Bytes& dst, const WordId& id, std::u
 }
 
 void Engine::received(const Bytes& bytes, const WordId& id) {
-  if (observer_ != nullptr && bytes.size != 0) observer_->received(*current_, bytes, word(id));
+  if (observer_ != nullptr) observer_->received(*current_, bytes, word(id));
 }
 
 const Engine::Message* Engine::message(const WordId& id, std::uint64_t value) const {

@@ -83,8 +83,7 @@ SYM_FN void all_to_all_two_hop(B& block, const Group& group, In in, Window<T> wo
                                std::size_t n, int per_node) {
   const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
   const Extent all{in, size}, sent_on{work, size}, result{out, size};
-  if (!apart(block, all, result) || !apart(block, all, sent_on) || !apart(block, sent_on, result))
-    return;
+  if (!apart(block, all, result) || !work_is_apart(block, all, sent_on, result)) return;
   if (!in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
   const detail::TwoHopBlock mine = detail::two_hop_block<T>(block, at.nodes, n);

@@ -1,5 +1,5 @@
-// What a collective refuses: an input that overlaps its output in part. A verb would read what it
-// has written itself, and no order helps.
+// What a collective refuses: an input that overlaps its output in part, and work memory that
+// overlaps either. A verb would read what it has written itself, and no order helps.
 #pragma once
 
 #include <string>
@@ -60,6 +60,14 @@ template <Block B, Operand In, Operand Out>
 SYM_FN bool apart_or_in_place(B& block, const Extent<In>& in, const Extent<Out>& out) {
   return apart_or_in_place(block, in, out, out);
 }
+// The same for `work`, which may be neither.
+template <Block B, Operand In, Operand Work, Operand Out>
+SYM_FN bool work_is_apart(B& block, const Extent<In>& in, const Extent<Work>& work,
+                          const Extent<Out>& out) {
+  return block.require(are_apart(work, in) && are_apart(work, out),
+                       "the work memory of a collective overlaps neither its input nor its output",
+                       work.n, out.n);
+}
 
 // The same of operations of queues, on the host: throws UsageError.
 template <Operand In, Operand Out>
@@ -67,6 +75,14 @@ void require_apart(const Extent<In>& in, const Extent<Out>& out) {
   if (!are_apart(in, out))
     throw UsageError("the input of a collective does not overlap its output; these two do, " +
                      std::to_string(in.n) + " and " + std::to_string(out.n) + " elements");
+}
+template <Operand In, Operand Work, Operand Out>
+void require_work_apart(const Extent<In>& in, const Extent<Work>& work, const Extent<Out>& out) {
+  if (!are_apart(work, in) || !are_apart(work, out))
+    throw UsageError(
+        "the work memory of a collective overlaps neither its input nor its output; this does, "
+        "of " +
+        std::to_string(work.n) + " elements");
 }
 
 }  // namespace sym

@@ -6,6 +6,7 @@
 
 #include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
+#include "core/collective/rounds.hpp"
 #include "core/collective/share.hpp"
 
 namespace sym {
@@ -18,6 +19,31 @@ SYM_FN bool root_is_apart(B& block, const Team& team, const Extent<In>& in, cons
   return team.rank() != root || apart_or_in_place(block, in, out);
 }
 }  // namespace detail
+
+// The root sends its input to every peer in packets: one hop, no barrier, 4/3 to 2 (P-1) n elements
+// out of the root, flags included. In rounds of what the channel's inbox holds, which must not be
+// nothing (ChannelRequest::packet_bytes). The peers send messages of no elements to the root,
+// before they wait for its own: one who has sent the k-th has read what came before, which is how
+// the root knows that a buffer is free again.
+template <Block B, Operand In, Operand Out>
+SYM_FN void broadcast_one_shot(B& block, const Group& group, In in, Out out, std::size_t n,
+                               int root) {
+  const Team& team = group.team;
+  if (!detail::root_is_apart(block, team, Extent{in, n}, Extent{out, n}, root)) return;
+  const Packets& inbox = group.channel.inbox;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const bool sends = team.rank() == root;
+  const Team peers = sends ? team : team.only(root);
+  const Range nothing{0, 0};
+  const auto rounds = rounds_of<typename Out::value_type>(block, group, n);
+  for (Range piece = rounds.first(); !piece.empty(); piece = rounds.after(piece)) {
+    block.put_packets(inbox, slot, in, sends ? piece : nothing, peers);
+    block.quiet();  // the piece of `in` has been sent: `out` may be the same memory
+    if (sends) block.transform(out, piece, detail::Identity{}, in);
+    const Range wanted = sends ? nothing : piece;
+    if (!block.receive_packets(per_member(out, 0), out, wanted, inbox, slot, peers)) return;
+  }
+}
 
 // The root puts its input to every peer: one hop, (P-1) n elements out of the root. Blocks are of
 // detail::hop_kinds kinds.

@@ -176,8 +176,7 @@ template <Block B, class T, class Op>
 SYM_FN void all_reduce_double_tree(B& block, const Group& group, Window<T> in, Window<T> work,
                                    Window<T> out, std::size_t n, Op op, int pieces) {
   const Extent all{in, n}, arrivals{work, double_tree_work<T>(n)}, result{out, n};
-  if (!apart_or_in_place(block, all, result) || !apart(block, all, arrivals) ||
-      !apart(block, arrivals, result))
+  if (!apart_or_in_place(block, all, result) || !work_is_apart(block, all, arrivals, result))
     return;
   detail::DoubleTree<T> mine{in, work, out, {}, {}, pieces};
   for (int tree = 0; tree < 2; ++tree) {

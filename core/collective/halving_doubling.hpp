@@ -160,8 +160,7 @@ SYM_FN void all_reduce_halving_doubling(B& block, const Group& group, Window<T> 
                                         Window<T> out, std::size_t n, Op op) {
   const Extent all{in, n}, arrivals{work, halving_work<T>(n, group.team.size(), block.count())},
       result{out, n};
-  if (!apart_or_in_place(block, all, result) || !apart(block, all, arrivals) ||
-      !apart(block, arrivals, result))
+  if (!apart_or_in_place(block, all, result) || !work_is_apart(block, all, arrivals, result))
     return;
   const Range part = rows_of<T>(block, n)(0);
   const std::size_t room = detail::halving_room<T>(part.first, group.team.size(), block.index());

@@ -30,8 +30,7 @@ template <Block B, class T, Operand Work, class Op>
 SYM_FN void all_reduce_hierarchical(B& block, const Group& group, Window<T> in, Work work,
                                     Window<T> out, std::size_t n, Op op, int per_node) {
   const Extent all{in, n}, reduced{work, n}, result{out, n};
-  if (!apart(block, all, result) || !apart(block, all, reduced) || !apart(block, reduced, result))
-    return;
+  if (!apart(block, all, result) || !work_is_apart(block, all, reduced, result)) return;
   const auto [place, here, nodes, node, rail] = levels_of(group, per_node);
   const Range share = chunk(Range{0, n}, place, per_node, granule<T>);
   const detail::RailParts<T> parts{chunk(share, block.index(), block.count(), granule<T>), nodes};

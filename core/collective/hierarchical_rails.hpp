@@ -2,6 +2,7 @@
 // nodes that the latency of a ring's 2(N-1) steps counts.
 #pragma once
 
+#include "core/collective/apart.hpp"
 #include "core/collective/double_tree.hpp"
 #include "core/collective/halving_doubling.hpp"
 #include "core/collective/levels.hpp"
@@ -21,6 +22,9 @@ template <class T, class Op>
 struct HalvingRail {
   Window<T> work;
   Op op;
+  SYM_HD constexpr Extent<Window<T>> room(std::size_t n, int nodes, int blocks) const {
+    return {work, halving_room<T>(n, nodes, blocks)};
+  }
   template <Block B>
   SYM_FN void greet(B& block, const Group& rail) const {
     greet_partners(block, rail);
@@ -36,6 +40,9 @@ struct TreeRail {
   Window<T> work;
   int pieces;
   Op op;
+  SYM_HD constexpr Extent<Window<T>> room(std::size_t n, int, int blocks) const {
+    return {work, hierarchical_tree_work<T>(n, blocks)};
+  }
   template <Block B>
   SYM_FN void greet(B& block, const Group& rail) const {
     greet_children(block, rail);
@@ -76,9 +83,11 @@ template <Block B, class T, class Op, class Rail, class Node = PlainNode>
 SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T> out,
                             std::size_t n, Op op, int per_node, const Rail& rail,
                             const Node& inside = {}) {
-  if (!apart(block, Extent{in, n}, Extent{out, n})) return;
-  if (!in_levels(block, group, per_node)) return;
+  const Extent all{in, n}, result{out, n};
+  if (!apart(block, all, result) || !in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
+  const auto room = rail.room(n, at.nodes, block.count());
+  if (at.nodes > 1 && !work_is_apart(block, all, room, result)) return;
   const Range share = chunk(Range{0, n}, at.place, per_node, granule<T>);
   const Range mine = chunk(share, block.index(), block.count(), granule<T>);
   rail.greet(block, at.rail);  // the rail may write here: told before anyone is waited for

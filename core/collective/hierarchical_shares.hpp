@@ -66,9 +66,12 @@ template <Block B, class T, Operand Out, class Op>
 SYM_FN void reduce_scatter_hierarchical(B& block, const Group& group, Window<T> in, Window<T> work,
                                         Out out, std::size_t n, Op op, int per_node) {
   const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
-  if (!apart(block, Extent{in, size}, Extent{out, n})) return;
-  if (!in_levels(block, group, per_node)) return;
+  const Extent all{in, size};
+  const Extent result{out, n};
+  if (!apart(block, all, result) || !in_levels(block, group, per_node)) return;
   const Levels at = levels_of(group, per_node);
+  const Extent room{work, static_cast<std::size_t>(at.nodes) * n};
+  if (at.nodes > 1 && !work_is_apart(block, all, room, result)) return;
   const Signals& steps = group.channel.steps;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const Range mine = rows_of<T>(block, n)(0);

@@ -71,9 +71,7 @@ SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> w
   const Signals& steps = group.channel.steps;
   const std::size_t size = static_cast<std::size_t>(team.size()) * n;
   const Extent all{in, size}, slot_room{work, size}, result{out, n};
-  if (!apart(block, all, result) || !apart(block, all, slot_room) ||
-      !apart(block, slot_room, result))
-    return;
+  if (!apart(block, all, result) || !work_is_apart(block, all, slot_room, result)) return;
   const detail::Pair pair = detail::pair_of(block);
   if (pair.index == pair.count) return;
   const std::size_t slot = static_cast<std::size_t>(pair.index);

@@ -22,6 +22,13 @@ PerMember<Window<T>> staged_slots(Window<T> work, const Shares& shares) {
 
 namespace detail {
 
+// All of the slots; a team of one has no use for any.
+template <class T, class Shares>
+Extent<Window<T>> staged_room(Window<T> work, const Team& team, const Shares& shares) {
+  const auto size = static_cast<std::size_t>(team.size() > 1 ? team.size() : 0);
+  return {work, size * staged_slots(work, shares).stride};
+}
+
 template <class T, class Op>
 struct ReduceSlotsKernel {
   Team team;
@@ -145,7 +152,9 @@ template <World W, class T, class Op>
 void reduce_scatter_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
                            Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
   const StagedRows rows{n};
-  require_apart(Extent{in, static_cast<std::size_t>(queues.group.team.size()) * n}, Extent{out, n});
+  const Extent all{in, static_cast<std::size_t>(queues.group.team.size()) * n}, result{out, n};
+  require_apart(all, result);
+  require_work_apart(all, detail::staged_room(work, queues.group.team, rows), result);
   detail::Staged staged(world, queues, detail::StagedWork{work, rows}, plan, 1);
   staged.push(in);
   const Window<T> own = in.at(rows(queues.group.team.rank()).first);
@@ -160,7 +169,9 @@ void all_reduce_staged(W& world, const QueueGroup& queues, Window<T> in, Window<
                        Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
   const Team& team = queues.group.team;
   const StagedShares<T> shares{n, team.size()};
-  if (!are_same(Extent{in, n}, Extent{out, n})) require_apart(Extent{in, n}, Extent{out, n});
+  const Extent all{in, n}, result{out, n};
+  if (!are_same(all, result)) require_apart(all, result);
+  require_work_apart(all, detail::staged_room(work, team, shares), result);
   detail::Staged staged(world, queues, detail::StagedWork{work, shares}, plan, 2);
   staged.push(in);
   const std::size_t first = shares(team.rank()).first;

@@ -25,7 +25,7 @@ run() {
 
 if wants floor && [ -x "${FLOOR:-$here/floor}" ]; then timeout 60 "${FLOOR:-$here/floor}" | tee "$out/floor.txt"; fi
 if wants rows; then
-  for name in all_reduce all_gather reduce_scatter all_to_all; do
+  for name in all_reduce all_gather reduce_scatter all_to_all broadcast; do
     run "small_$name" "$name" --sizes 1K,4K,16K,64K,256K,1M,4M --variant one_shot --baseline nccl
   done
 fi

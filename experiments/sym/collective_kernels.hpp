@@ -87,6 +87,7 @@ struct BroadcastKernel {
   template <Block B>
   SYM_FN void operator()(B& block) const {
     block.enter(group.channel);
+    if constexpr (variant == Variant::one_shot) broadcast_one_shot(block, group, in, out, n, root);
     if constexpr (variant == Variant::direct) broadcast_direct(block, group, in, out, n, root);
     if constexpr (variant == Variant::two_shot) broadcast_two_shot(block, group, in, out, n, root);
     block.leave(group.channel);

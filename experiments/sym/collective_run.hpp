@@ -52,6 +52,20 @@ inline constexpr bool sums_alone = true;
 inline constexpr bool sums_alone = false;
 #endif
 
+// Calls by_op.template operator()<Op>() with the operator of that name.
+template <class F>
+void with_op(const std::string& op, F by_op) {
+  if (op == "sum") by_op.template operator()<Sum>();
+  if constexpr (!sums_alone) {
+    if (op == "prod") by_op.template operator()<Prod>();
+    if (op == "max") by_op.template operator()<Max>();
+    if (op == "min") by_op.template operator()<Min>();
+    if (op == "avg") by_op.template operator()<Avg>();
+  } else if (op != "sum") {
+    throw UsageError("this build has only sums on GPUs (SYM_QUICK_CUDA)");
+  }
+}
+
 template <World W, class T>
 class CollectiveRun {
  protected:
@@ -74,15 +88,7 @@ class CollectiveRun {
     channel_ = world_.channel({point_.blocks, packet_bytes});
     result_.count = shape_.n;
     result_.bytes = std::max(shape_.in, shape_.out) * sizeof(T);
-    if (point_.op == "sum") by_op.template operator()<Sum>();
-    if constexpr (!sums_alone) {
-      if (point_.op == "prod") by_op.template operator()<Prod>();
-      if (point_.op == "max") by_op.template operator()<Max>();
-      if (point_.op == "min") by_op.template operator()<Min>();
-      if (point_.op == "avg") by_op.template operator()<Avg>();
-    } else if (point_.op != "sum") {
-      throw UsageError("this build has only sums on GPUs (SYM_QUICK_CUDA)");
-    }
+    with_op(point_.op, by_op);
     world_.free(in_);
     world_.free(out_);
     world_.free(work_);

@@ -233,7 +233,7 @@ Registry::Registry() {
                    {"staged"}),
       {"hierarchical", "nvls"}));
   add(all_to_all());
-  add(collective("broadcast", "out = the root's input", {"direct", "two_shot"}));
+  add(collective("broadcast", "out = the root's input", {"one_shot", "direct", "two_shot"}));
   add(of_family<AllToAllV>("all_to_all_v", "rows to every PE, counts in device memory",
                            all_to_all_v_family(), {"direct"}));
   add(of_family<Moe>("moe_dispatch_combine", "tokens to their experts, and back as weighted sums",

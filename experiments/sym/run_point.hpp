@@ -78,6 +78,9 @@ class PointRun : private CollectiveRun<W, T> {
           this->template verify_and_time<Op>(
               AllGatherKernel<Variant::ring, T>{group(), in_, out_, n});
       } else if (point_.algorithm == "broadcast") {
+        if (variant == "one_shot")
+          this->template verify_and_time<Op>(
+              BroadcastKernel<Variant::one_shot, T>{group(), in_, out_, n, point_.root});
         if (variant == "direct")
           this->template verify_and_time<Op>(
               BroadcastKernel<Variant::direct, T>{group(), in_, out_, n, point_.root});

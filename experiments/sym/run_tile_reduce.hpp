@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "core/collective/tile_list.hpp"
+#include "experiments/sym/collective_run.hpp"
 #include "experiments/sym/program.hpp"
-#include "experiments/sym/scale_kernels.hpp"
-#include "experiments/sym/timing.hpp"
 
 namespace sym::command {
 
@@ -57,13 +56,7 @@ class TileReduceRun {
     group_ = Group{world_.channel({point_.blocks}).tagged(tag()), world_.team()};
     result_.count = t.rows * t.cols;
     result_.bytes = result_.count * sizeof(T);
-    if (point_.op == "sum") verify_and_time<Sum>();
-    if constexpr (!compiles_slowly<W>) {  // families refuse other operators on GPUs
-      if (point_.op == "prod") verify_and_time<Prod>();
-      if (point_.op == "max") verify_and_time<Max>();
-      if (point_.op == "min") verify_and_time<Min>();
-      if (point_.op == "avg") verify_and_time<Avg>();
-    }
+    with_op(point_.op, [this]<class Op>() { verify_and_time<Op>(); });
     free_tile_list(world_, list_);
     world_.free(in);
     world_.free(out);

@@ -100,6 +100,26 @@ struct OneBuffer {
   }
 };
 
+// Messages one way, and nothing that says that they are read. Repaired, the receiver answers with
+// messages of no elements.
+struct NeverAnswered {
+  template <Block B>
+  void operator()(B& block, const Mail& mail) const {
+    const Team& team = mail.desk.group.team;
+    const Range nothing{0, 0};
+    const auto a = per_member(mail.desk.a, few.count), b = per_member(mail.desk.b, 0);
+    for (int round = 0; round < 5; ++round) {
+      if (block.pe() == 0) {
+        block.put_packets(mail.inbox, 0, b, few, team);
+        if (mail.fixed) block.receive_packets(a, b.first, nothing, mail.inbox, 0, team);
+      } else {
+        if (mail.fixed) block.put_packets(mail.inbox, 0, b, nothing, team);
+        block.receive_packets(a, a.first.at(32), few, mail.inbox, 0, team);
+      }
+    }
+  }
+};
+
 // One buffer for good, which a barrier at the end of each launch makes right.
 struct OneBufferForGood {
   Mail mail;
@@ -127,6 +147,11 @@ std::vector<Program> packet_programs() {
           {"inbox_peeked", "race", 2, posts<Peeks>, {"read", "put_packets", inbox}, hint},
           {"inbox_put_over", "race", 2, posts<PutsOver>, {"put", "_packets", inbox}, hint},
           {"inbox_shared", "race", 2, posts<SharesCells>, {"_packets", inbox}, hint},
+          {"packets_unanswered",
+           "error",
+           2,
+           posts<NeverAnswered>,
+           {"put_packets", "message 2 to PE 1", "receive its message"}},
           {"one_buffer", "race", 2, posts<OneBuffer>, {"_packets", inbox}, "two buffers"},
           {"one_buffer_for_good", "race", 2, one_buffer_for_good, {"_packets", inbox}, "barrier"}};
 }

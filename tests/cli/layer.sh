@@ -37,4 +37,9 @@ refused "--hidden 16385: rows of at most 16384 elements are normalised" -- "${no
 refused "--tile '8' is no tile; write ROWSxCOLUMNS, as 128x128" -- "${tile[@]}" --tile 8
 refused "--tile '0x8' is no tile" -- "${tile[@]}" --tile 0x8
 refused "--residual is no option of tile_reduce" -- "${tile[@]}" --residual
+# Each operator is compiled for GPUs: where there is none, that is all that is missing.
+cases=$((cases + 1))
+what="tile_reduce --op max on cuda"
+"${tile[@]}" --backend cuda --pes 1 --rows 16 --cols 16 --op max >out 2>err
+silent_about "compiled for --op sum alone"
 finish

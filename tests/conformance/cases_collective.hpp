@@ -88,6 +88,7 @@ class Collectives {
     all_gather<Variant::one_shot>(team, n, blocks);
     all_gather<Variant::direct>(team, n, blocks);
     all_gather<Variant::ring>(team, n, blocks);
+    broadcast<Variant::one_shot>(team, n, blocks);
     broadcast<Variant::direct>(team, n, blocks);
     broadcast<Variant::two_shot>(team, n, blocks);
   }

@@ -4,6 +4,7 @@
 #include "core/collective/all_gather.hpp"
 #include "core/collective/all_reduce.hpp"
 #include "core/collective/all_to_all.hpp"
+#include "core/collective/broadcast.hpp"
 #include "core/collective/reduce_scatter.hpp"
 #include "tests/conformance/harness.hpp"
 
@@ -146,6 +147,63 @@ void exchanges_everywhere(W& world, Errors& errors) {
   }
 }
 
+// Broadcasts from every rank in turn, three from each, with an all_gather behind them and no
+// barrier: only the root sends data, and nobody may run ahead of one who has not read.
+template <class In, class Out>
+struct BroadcastsByPackets {
+  Group group;
+  In in;
+  Out out, all;
+  std::size_t n;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    block.enter(group.channel);
+    for (int root = 0; root < group.team.size(); ++root) {
+      const Out place = out.at(static_cast<std::size_t>(root) * n);
+      for (int i = 0; i < 3; ++i) broadcast_one_shot(block, group, in, place, n, root);
+      all_gather_one_shot(block, group, in, all, n);
+    }
+    block.leave(group.channel);
+  }
+};
+
+// Local and symmetric memory, in place, and a team in another order than the PEs that not all are
+// of.
+template <class T, class W>
+void broadcasts_everywhere(W& world, Errors& errors) {
+  constexpr std::size_t n = 133;
+  std::vector<int> members;
+  for (int pe = world.n_pes(); pe-- > (world.n_pes() > 3 ? 1 : 0);) members.push_back(pe);
+  const Team team = world.team(members);
+  const Group group{world.channel({2, 48}), team};
+  const auto size = static_cast<std::size_t>(team.size());
+  const auto in = world.template local<T>(n);
+  const auto out = world.template local<T>(size * n);
+  const auto all = world.template local<T>(size * n);
+  const auto window = world.template allocate<T>(size * n);
+  const auto gather = world.template allocate<T>(size * n);
+  if (!team.contains_self()) return;
+  const std::size_t own = static_cast<std::size_t>(team.rank()) * n;
+  for (int iteration = 1; iteration <= 2; ++iteration) {
+    const std::vector<T> mine = values<T>({iteration, world.pe(), team.size()}, n);
+    const std::vector<T> wanted = gathered<T>(iteration, team, n, 0);
+    write_all(world, in, mine);
+    write_all(world, out, poison<T>(size * n));
+    world.launch(launch_of("broadcasts", 2),
+                 BroadcastsByPackets<Local<T>, Local<T>>{group, in, out, all, n});
+    expect_equal(errors, who(world, "broadcasts, local"), read_all(world, out, size * n), wanted);
+    expect_equal(errors, who(world, "all_gather"), read_all(world, all, size * n), wanted);
+
+    write_all(world, window, poison<T>(size * n));
+    write_all(world, window.at(own), mine);
+    world.launch(early_launch_of("broadcasts"), BroadcastsByPackets<Window<T>, Window<T>>{
+                                                    group, window.at(own), window, gather, n});
+    expect_equal(errors, who(world, "broadcasts in place"), read_all(world, window, size * n),
+                 wanted);
+    expect_equal(errors, who(world, "all_gather"), read_all(world, gather, size * n), wanted);
+  }
+}
+
 template <class W>
 std::vector<Case<W>> packets_cases() {
   return {{"f32", {1, 2, 5, 8}, packets_everywhere<float, W>},
@@ -153,6 +211,8 @@ std::vector<Case<W>> packets_cases() {
           {"u8", {2}, packets_everywhere<std::uint8_t, W>},
           {"exchanges_bf16", {2, 3, 8}, exchanges_everywhere<bf16, W>},
           {"exchanges_f64", {1, 2, 5}, exchanges_everywhere<double, W>},
+          {"broadcasts_bf16", {1, 2, 3, 5}, broadcasts_everywhere<bf16, W>},
+          {"broadcasts_u8", {3}, broadcasts_everywhere<std::uint8_t, W>},
           {"exchanges_u8", {3}, exchanges_everywhere<std::uint8_t, W>}};
 }
 

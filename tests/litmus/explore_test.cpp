@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/collective/all_reduce.hpp"
+#include "core/collective/broadcast.hpp"
 #include "tests/litmus/litmus.hpp"
 
 namespace sym::litmus {
@@ -212,6 +213,34 @@ TEST(Explore, AllReduceIsDone) {
       EXPECT_FALSE(report.incomplete);
       EXPECT_EQ(report.executions, 1U);
     }
+  }
+}
+
+// Three in a row and no barrier between them; only the root has something to send, and it changes.
+TEST(Explore, BroadcastsOfPacketsAreDone) {
+  const auto program = [](FiberWorld& world) {
+    const Group group{world.channel({1, 64}), world.team()};
+    const auto in = world.allocate<float>(16);
+    const auto out = world.allocate<float>(5 * 16);
+    const std::vector<float> mine(16, 1.0F + static_cast<float>(world.pe()));
+    world.write(in, mine.data(), mine.size());
+    world.barrier();
+    const int last = world.n_pes() - 1;
+    launch(world, [=](Block& block) {
+      for (int k = 0; k < 5; ++k)
+        broadcast_one_shot(block, group, in, out.at(16U * static_cast<unsigned>(k)), 16,
+                           k < 3 ? 0 : last);
+    });
+    std::vector<float> got(5 * 16);
+    world.read(got.data(), out, got.size());
+    EXPECT_EQ(std::count(got.begin(), got.end(), 1.0F), 3 * 16);
+    EXPECT_EQ(std::count(got.begin(), got.end(), 1.0F + static_cast<float>(last)), 2 * 16);
+  };
+  for (const int pes : {2, 3}) {
+    const check::CheckReport report = check::run_check(options_for(pes), program);
+    EXPECT_EQ(report.text(), "");
+    EXPECT_FALSE(report.incomplete);
+    EXPECT_EQ(report.executions, 1U);
   }
 }
 

@@ -66,6 +66,7 @@ void all_algorithms() {
   reduce_scatter_direct(block, group, in, local, n, Sum{});
   reduce_scatter_push(block, group, local, in, local, n, Sum{}, 2);
   reduce_scatter_ring(block, group, local, in, local, n, Sum{});
+  broadcast_one_shot(block, group, local, local, n, 0);
   broadcast_direct(block, group, local, out, n, 0);
   broadcast_two_shot(block, group, in, out, n, 0);
   tile_reduce(block, group, TileList{}, Matrix<T>{}, Matrix<T>{}, Sum{});

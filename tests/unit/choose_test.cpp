@@ -18,7 +18,7 @@ Menu all_of(const std::string& algorithm) {
   if (algorithm == "reduce_scatter") return {{"direct", "push", "ring", "staged"}, 132, 32};
   if (algorithm == "all_gather") return {{"direct", "ring", "copy_engine"}, 132, 32};
   if (algorithm == "all_to_all") return {{"direct", "copy_engine"}, 132, 32};
-  return {{"direct", "two_shot"}, 132, 32};
+  return {{"one_shot", "direct", "two_shot"}, 132, 32};
 }
 
 Choice chosen(const Machine& machine, const std::string& algorithm, double bytes, int pes = 2) {
@@ -70,13 +70,27 @@ TEST(Choose, AFasterPortKeepsBlocksAheadForLonger) {
 
 TEST(Choose, DearerFlagsKeepPacketsAheadForLonger) {
   const Machine machine = load_machine("h200x2");
-  const auto last_one_shot = [](const Machine& one) {
-    double bytes = kib;
-    while (chosen(one, "all_reduce", 1.01 * bytes).variant == "one_shot") bytes *= 1.01;
-    return bytes;
-  };
   const Machine dearer = with(machine, "flag_us", 2 * machine.number("flag_us"));
-  EXPECT_GT(last_one_shot(dearer), 1.1 * last_one_shot(machine));
+  for (const char* algorithm : {"all_reduce", "broadcast"}) {
+    const auto last_one_shot = [&](const Machine& one) {
+      double bytes = kib;
+      EXPECT_EQ(chosen(one, algorithm, bytes).variant, "one_shot");
+      while (chosen(one, algorithm, 1.01 * bytes).variant == "one_shot") bytes *= 1.01;
+      return bytes;
+    };
+    EXPECT_GT(last_one_shot(dearer), 1.1 * last_one_shot(machine)) << algorithm;
+  }
+}
+// A broadcast's packets leave the root alone, and a port is faster one way.
+TEST(Choose, PacketsOfABroadcastGoOneWay) {
+  const Machine machine = load_machine("h200x2");
+  const Machine faster =
+      with(machine, "port_oneway_gbps", 1.5 * machine.number("port_oneway_gbps"));
+  const auto us = [](const Machine& one, const char* algorithm) {
+    return estimate(one, {algorithm, 2, mib}, "one_shot", 16).us;
+  };
+  EXPECT_LT(us(faster, "broadcast"), us(machine, "broadcast"));
+  EXPECT_EQ(us(faster, "all_reduce"), us(machine, "all_reduce"));
 }
 
 TEST(Choose, NcclIsTakenWhereItIsFasterAndOffered) {

@@ -5,6 +5,7 @@
 #include "core/collective/all_gather.hpp"
 #include "core/collective/all_reduce.hpp"
 #include "core/collective/all_to_all.hpp"
+#include "core/collective/broadcast.hpp"
 #include "core/collective/hierarchical_rails.hpp"
 #include "core/collective/hierarchical_shares.hpp"
 #include "core/collective/reduce_scatter.hpp"
@@ -123,6 +124,10 @@ std::vector<Form> forms() {
       {"all_to_all_one_shot", per_node, us(models::packet_wire * most * r, port_gbps), rows,
        [=](FiberBlock& b, const Group& g, Windows w) {
          all_to_all_one_shot(b, g, w[0], w[2], row);
+       }},
+      {"broadcast_one_shot", per_node, us(models::packet_wire * most * r, port_gbps), rows,
+       [=](FiberBlock& b, const Group& g, Windows w) {
+         broadcast_one_shot(b, g, w[0], w[2], row, 1);
        }},
       // Inside a node seven eighths of all bytes, then along the rail what is for other nodes.
       {"all_to_all_two_hop", nodes * per_node,

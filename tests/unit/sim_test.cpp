@@ -161,6 +161,17 @@ TEST_P(SimTime, PacketsTakeAPassForEachSoManyBytes) {
   EXPECT_NEAR(message_us(n + 16) - message_us(n), us("packet_pass_us"), 0.01);
 }
 
+// One has nothing to send, and both run on: the answer is the proof that a message has been read.
+TEST_P(SimTime, AMessageOfNoElementsIsAPacket) {
+  const auto times = times_us(GetParam(), 16, 1, [](F& block, const Group& group, W to, W from) {
+    const Packets& inbox = group.channel.inbox;
+    block.put_packets(inbox, 0, from, Range{0, 0}, group.team);
+    block.receive_packets(per_member(to, 0), from, Range{0, 0}, inbox, 0, group.team);
+  });
+  const double least_us = us("load_local_us") + us("flag_us") + seen_us();
+  EXPECT_NEAR(times[0] - start_us(), least_us, 0.1 * least_us);
+}
+
 // While others hold the link, a block that is ahead or behind reduces: from the second message on a
 // pass, and what it reads and stores, cost only what is left of them.
 TEST_P(SimTime, PassesOfLaterMessagesFillTheGapsOfTheLink) {
