@@ -46,13 +46,20 @@ class Times {
     add("own part", local_us(2 * share()));
     add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
   }
+  // Blocks put heads while the first copy starts, and copy what stays on this PE; of small parts
+  // nothing is left for copies.
   void copy_engine() {
-    meetings(1);
-    first_copy();
-    // What stays on this PE is copied by blocks meanwhile.
-    // Blocks put heads while it starts, and then copy what stays on this PE.
-    const double rest = others_ * (share() - head_bytes(machine_, job_, blocks_));
+    const double head = head_bytes(machine_, job_, blocks_);
+    const double rest = others_ * (share() - head);
     const double own_us = local_us(2 * share());
+    meetings(1);
+    if (rest <= 0) {
+      meetings(1);
+      add("heads",
+          number("load_local_us") + std::max(own_us, us(others_ * head, number("port_gbps"))));
+      return;
+    }
+    first_copy();
     if (own_us > us(rest, number("copy_engine_gbps"))) {
       add("own part", own_us);
     } else {
@@ -188,7 +195,6 @@ class Times {
   double piece_us() const {
     return machine_.number_or("piece_us", number("release_us") + number("flag_us"));
   }
-  // What a piece of `staged` costs beside its bytes, between copies and the kernels that add.
   double put_release_us() const {
     return machine_.number_or("put_release_us", number("release_us"));
   }
