@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # On a machine with two GPUs: builds, calibrates, and measures the collectives, none of which the calibration has
-# seen (gpu_study.sh says where results go). STEPS=local, with one GPU: what one GPU has. STEPS=simulate, anywhere:
-# the same collectives on the calibrated machine, with SIM (a `sym` built with Boost.Context), and the errors.
+# seen, in the blocks and pieces that follow from its numbers (gpu_study.sh says where results go). STEPS=local, with
+# one GPU: what one GPU has. STEPS=simulate, anywhere: the same collectives on the calibrated machine, with SIM (a `sym`
+# built with Boost.Context), and the errors.
 # STEPS (default): calibrate sweep
 steps=${STEPS:-calibrate sweep}
 source "$(dirname "$0")/../gpu_study.sh"
@@ -13,7 +14,7 @@ if wants local; then step local 32 "$sym" calibrate --local --out "$out/local.js
 if wants calibrate; then step calibrate 32 "$sym" calibrate --out "$out/calibrated.json" --samples "$out/samples.csv"; fi
 if wants sweep; then
   for name in $collectives; do
-    step "$name" 4 "$sym" run "$name" --backend cuda --pes 2 --dtype bf16 --sizes $sizes --graph --variant all --csv "$out/$name.csv"
+    step "$name" 4 "$sym" run "$name" --backend cuda --pes 2 --dtype bf16 --machine "$out/calibrated.json" --sizes $sizes --graph --variant all --csv "$out/$name.csv"
   done
 fi
 if wants simulate; then

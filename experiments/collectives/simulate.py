@@ -4,7 +4,7 @@
     simulate.py [RESULTS [SYM]]      default: results beside this file, build/ci/sym
 
 Writes RESULTS/simulated.csv and prints the table of README.md. No number of the machine was fitted to these rows but
-`staged_piece_us`, which the simulator does not know, and what parts.txt says of packets (early_us, packet_pass_us).
+`post_us` (one row of copy_engine), and what parts.txt says of packets (early_us, packet_pass_us).
 """
 import csv
 import statistics
