@@ -1,6 +1,8 @@
-// What changes between kernels and copies cost inside a graph, and what copies share: the parts of
-// a collective by the copy engine. Prints pattern and microseconds of one, as CSV. One process, two
-// GPUs; every pattern is 20 times in a graph on each GPU, all replayed together.
+// What changes between kernels and copies cost inside a graph, what flags behind copies cost, and
+// what copies share: the parts of a collective by the copy engine. Prints pattern and microseconds
+// of one, as CSV. One process, two GPUs; every pattern is 20 times in a graph on each GPU, all
+// replayed together.
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -33,11 +35,44 @@ __global__ void take_kernel(volatile unsigned* flag) {
   __threadfence_system();
 }
 
+// Both GPUs are there.
+__global__ void meet_kernel(volatile unsigned* peers, volatile unsigned* own) {
+  __threadfence_system();
+  *peers = 1;
+  while (*own == 0) {
+  }
+  *own = 0;
+  __threadfence_system();
+}
+// Flags of 256 bytes each.
+constexpr std::size_t flag_words = 64, flags = 16, flag_of_meeting = 8;
+
+using Ops = std::vector<CUstreamBatchMemOpParams>;
+
+CUstreamBatchMemOpParams write_op(unsigned* at, unsigned value) {
+  CUstreamBatchMemOpParams op{};
+  op.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  op.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  op.writeValue.address = reinterpret_cast<CUdeviceptr>(at);
+  op.writeValue.value = value;
+  return op;
+}
+CUstreamBatchMemOpParams wait_op(unsigned* at) {
+  CUstreamBatchMemOpParams op{};
+  op.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  op.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  op.waitValue.address = reinterpret_cast<CUdeviceptr>(at);
+  op.waitValue.value = 1;
+  op.waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+  return op;
+}
+
 struct Side {
   int device = 0;
   char* memory = nullptr;  // 4 parts of `most`
   char* peer = nullptr;
   unsigned* flag = nullptr;
+  unsigned* peer_flag = nullptr;
   const unsigned* one = nullptr;
   cudaStream_t main = nullptr, other = nullptr;
   cudaEvent_t fork = nullptr, join = nullptr, begin = nullptr, end = nullptr;
@@ -48,6 +83,22 @@ struct Side {
           "put");
   }
   void kernel(cudaStream_t stream) const { empty_kernel<<<1, 32, 0, stream>>>(); }
+  unsigned* mine(std::size_t slot) const { return flag + slot * flag_words; }
+  unsigned* peers(std::size_t slot) const { return peer_flag + slot * flag_words; }
+  void copy_flag(unsigned* to, cudaStream_t stream) const {
+    check(cudaMemcpyAsync(to, one, sizeof(*to), cudaMemcpyDeviceToDevice, stream), "flag");
+  }
+  void memory_operations(Ops ops, cudaStream_t stream) const {
+    const CUresult status =
+        cuStreamBatchMemOp(stream, static_cast<unsigned>(ops.size()), ops.data(), 0);
+    if (status == CUDA_SUCCESS) return;
+    std::fprintf(stderr, "turns: cuStreamBatchMemOp: %d\n", static_cast<int>(status));
+    std::exit(1);
+  }
+  void meet() const {
+    meet_kernel<<<1, 1, 0, main>>>(peers(flag_of_meeting), mine(flag_of_meeting));
+  }
+  void take(std::size_t slot) const { take_kernel<<<1, 1, 0, main>>>(mine(slot)); }
   void after(cudaStream_t later, cudaStream_t earlier) const {
     check(cudaEventRecord(fork, earlier), "record");
     check(cudaStreamWaitEvent(later, fork, 0), "wait");
@@ -62,8 +113,9 @@ Side make_side(int device) {
   check(cudaSetDevice(device), "device");
   check(cudaDeviceEnablePeerAccess(1 - device, 0), "peer access");
   check(cudaMalloc(&side.memory, 4 * most), "malloc");
-  check(cudaMalloc(&side.flag, 64), "malloc");
-  check(cudaMemset(side.flag, 0, 64), "memset");
+  constexpr std::size_t flag_bytes = flags * flag_words * sizeof(unsigned);
+  check(cudaMalloc(&side.flag, flag_bytes), "malloc");
+  check(cudaMemset(side.flag, 0, flag_bytes), "memset");
   unsigned* one = nullptr;
   const unsigned value = 1;
   check(cudaMalloc(&one, 64), "malloc");
@@ -112,6 +164,53 @@ double time_us(std::vector<Side>& sides, const Pattern& pattern) {
   return times[times.size() / 2];
 }
 
+// A meeting, a copy to the peer, and flags that say to both that it has been made.
+void say_flags(std::vector<Side>& sides, std::size_t bytes) {
+  const auto say = [&](const char* name, const Pattern& pattern) {
+    std::printf("%s; %zu bytes,%.2f\n", name, bytes, time_us(sides, pattern));
+    std::fflush(stdout);
+  };
+  const auto fork_put = [bytes](const Side& s) {
+    s.meet();
+    s.after(s.other, s.main);
+    s.put(bytes, s.other);
+  };
+  say("flags: copies; to the peer and to itself", [&](const Side& s) {
+    fork_put(s);
+    if (s.device == 0) s.copy_flag(s.mine(1), s.other);
+    s.copy_flag(s.peers(2), s.other);
+    if (s.device == 1) s.copy_flag(s.mine(1), s.other);
+    s.take(1);
+    s.take(2);
+  });
+  say("flags: a copy to the peer alone", [&](const Side& s) {
+    fork_put(s);
+    s.copy_flag(s.peers(2), s.other);
+    s.take(2);
+  });
+  say("flags: a copy to the peer; and join", [&](const Side& s) {
+    fork_put(s);
+    s.copy_flag(s.peers(2), s.other);
+    s.take(2);
+    s.after(s.main, s.other);
+  });
+  say("flags: memory operations; to the peer and to itself", [&](const Side& s) {
+    fork_put(s);
+    s.memory_operations({write_op(s.mine(1), 1), write_op(s.peers(2), 1)}, s.other);
+    s.take(1);
+    s.take(2);
+  });
+  say("everything by memory operations of one stream", [&](const Side& s) {
+    const auto meet = [&](std::size_t slot) {
+      s.memory_operations(
+          {write_op(s.peers(slot), 1), wait_op(s.mine(slot)), write_op(s.mine(slot), 0)}, s.main);
+    };
+    meet(flag_of_meeting);
+    s.put(bytes, s.main);
+    meet(2);
+  });
+}
+
 }  // namespace
 
 int main() {
@@ -121,6 +220,8 @@ int main() {
   std::vector<Side> sides{make_side(0), make_side(1)};
   sides[0].peer = sides[1].memory;
   sides[1].peer = sides[0].memory;
+  sides[0].peer_flag = sides[1].flag;
+  sides[1].peer_flag = sides[0].flag;
   const auto say = [&](const char* name, const Pattern& pattern) {
     std::printf("%s,%.2f\n", name, time_us(sides, pattern));
     std::fflush(stdout);
@@ -181,5 +282,6 @@ int main() {
       s.after(s.main, s.other);
     });
   }
+  for (const std::size_t bytes : {small, mega, most / 4, most}) say_flags(sides, bytes);
   return 0;
 }
