@@ -31,22 +31,6 @@ double last_piece(const Machine& machine, int pes, int pieces) {
   return std::pow(shrink, pieces - 1) / all;
 }
 
-// reduce_scatter's `push`: what the port needs for a share's bytes, the putting half of the blocks
-// for bytes alone and for each piece besides, and the other half to sum a share.
-struct PushedShare {
-  double port_us, bytes_us, piece_us, sum_us;
-  double putters_us(int pieces) const { return bytes_us + pieces * piece_us; }
-};
-PushedShare pushed_share(const Machine& machine, const Job& job, int blocks) {
-  const double half = std::max(1, blocks / 2);
-  const double share = job.bytes / job.pes, sent = (job.pes - 1) * share;
-  const auto us = [&](double bytes, double gbps) { return bytes / (gbps * 1e3); };
-  return {us(sent, machine.number("port_gbps")), us(sent, half * machine.number("sm_write_gbps")),
-          machine.number_or("piece_us", machine.number("release_us") + machine.number("flag_us")),
-          us((job.pes + 1) * share,
-             std::min(half * machine.number("sm_local_gbps"), machine.number("hbm_gbps")))};
-}
-
 class Times {
  public:
   Times(const Machine& machine, const Job& job, int blocks)
@@ -98,18 +82,12 @@ class Times {
     add("sums", local_us(3 * others_ * share()));
     add("result", local_us(2 * share()));
   }
-  // Half of the blocks put, and wait behind each piece until it is there: the port is busy as long
-  // as others still have bytes for it.
   void push(int pieces) {
-    const PushedShare pushed = pushed_share(machine_, job_, blocks_);
     start(1);
     barriers(1);
-    if (pushed.putters_us(pieces) > pushed.port_us) {
-      add("puts, " + std::to_string(pieces) + " pieces", pushed.putters_us(pieces));
-    } else {
-      add(gb("puts", number("port_gbps")), pushed.port_us);
-    }
-    add("sum of a piece", pushed.sum_us / pieces);
+    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+    add("pieces", pieces * piece_us());
+    add("sum of a piece", local_us((job_.pes + 1.0) * share() / pieces));
   }
   void reduce_scatter_staged(int pieces) { staged(pieces, others_ * share()); }
   void all_reduce_staged(int pieces) {
@@ -214,6 +192,9 @@ class Times {
     return number("flag_us") + (blocks_ - 1) * machine_.number_or("flag_turn_us", 0);
   }
   // What a block takes for a piece, beside its bytes, from its last store to the peer's poll.
+  double piece_us() const {
+    return machine_.number_or("piece_us", number("release_us") + number("flag_us"));
+  }
   double put_release_us() const {
     return machine_.number_or("put_release_us", number("release_us"));
   }
@@ -347,10 +328,10 @@ int pieces_of_share(const Machine& machine, const Job& job, const std::string& v
   const double share = job.bytes / job.pes;
   const double reduction_us = (job.pes + 1) * share / (machine.number("hbm_gbps") * 1e3);
   const double most = share / (access_bytes * blocks);
-  if (variant == "push") {  // as many as the port hides
-    const PushedShare pushed = pushed_share(machine, job, blocks);
-    const double hidden = (pushed.port_us - pushed.bytes_us) / pushed.piece_us;
-    return std::max(1, static_cast<int>(std::min(hidden, most)));
+  if (variant != "staged") {
+    // Of a put the fence before its signal.
+    const double flag_us = machine.number("flag_us") + machine.number("release_us");
+    return std::max(1, static_cast<int>(std::min(std::sqrt(reduction_us / flag_us), most)));
   }
   // Another piece costs less than it leaves of the reduction.
   const double piece_us = copied_piece_us(machine);

@@ -42,8 +42,8 @@ Estimate estimate(const Machine& machine, const Job& job, const std::string& var
 double shrink_of(const Machine& machine, int pes);
 
 // In how many pieces the variants `push` and `staged` send a share, at least 1: what is left behind
-// the last piece is its own reduction. `push` sends as many as cost nothing, because the port is
-// busy for as long anyway; `staged` another one while it saves more of that than it costs.
+// the last piece is its own reduction, and each costs its flag. For pieces of one length (push), C
+// x flag + reduction / C is least for C = sqrt(reduction / flag).
 int pieces_of_share(const Machine& machine, const Job& job, const std::string& variant, int blocks);
 
 // Bytes of each part that blocks of `copy_engine` put, while its first copy starts: none where a

@@ -28,6 +28,8 @@ constexpr std::array a100_numbers = {
     Assumed{"gemm_tflops_bf16", 238, "A100, 312 dense peak x h200x2's 756 of 989"},
     Assumed{"sms", 108, "A100 data sheet"},
     Assumed{"nic_gbps", 24.25, "200 Gb/s NIC, half of dgx-h100's"},
+    Assumed{"nic_line_gbps", 25, "200 Gb/s NIC"},
+    Assumed{"compute_capability", 80, "A100 data sheet (8.0 is 80)"},
 };
 
 constexpr std::array pcie_numbers = {

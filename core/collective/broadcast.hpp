@@ -12,11 +12,13 @@
 namespace sym {
 
 namespace detail {
-// `in` is read on the root alone, and may be `out` there.
+// The root is a rank. `in` is read on the root alone, and may be `out` there.
 template <Block B, Operand In, Operand Out>
 SYM_FN bool root_is_apart(B& block, const Team& team, const Extent<In>& in, const Extent<Out>& out,
                           int root) {
-  return team.rank() != root || apart_or_in_place(block, in, out);
+  return block.require(root >= 0 && root < team.size(), "the root of a broadcast is a rank",
+                       static_cast<std::uint64_t>(root), static_cast<std::uint64_t>(team.size())) &&
+         (team.rank() != root || apart_or_in_place(block, in, out));
 }
 }  // namespace detail
 

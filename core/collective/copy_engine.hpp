@@ -50,7 +50,7 @@ struct HeadKernel {
         block.put(parts.place, parts.part(rank), rows_of<T>(block, parts.head)(0), team.pe(rank));
       }
     }
-    if (own.offset_bytes != parts.place.offset_bytes)
+    if (!are_same(Extent{own, parts.n}, Extent{parts.place, parts.n}))
       block.transform(parts.place, rows_of<T>(block, parts.n)(0), Identity{}, own);
     if (parts.head > 0) {
       barrier(block, group);

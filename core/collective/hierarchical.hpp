@@ -23,9 +23,9 @@ struct RailParts {
 // 2(g-1)/g of the bytes each way inside a node, 2(N-1)/N of one g-th between N nodes of g PEs, and
 // only ever to the PE of the same place. A node is `per_node` consecutive ranks of the team, whose
 // size must be a multiple of it. In rank order inside a node, rounded to T; then in the order of
-// the ring, rounded at each hop: the same bits on all PEs, for a given grid. For Avg the mean of
-// the nodes' means. `work` (n elements, of this PE alone) must overlap neither `in` nor `out`,
-// nor those each other.
+// the ring, rounded at each hop: the same bits on all PEs, for a given grid. For Avg the
+// sum is divided once, at the end. `work` (n elements, of this PE alone) must overlap neither `in`
+// nor `out`, nor those each other.
 template <Block B, class T, Operand Work, class Op>
 SYM_FN void all_reduce_hierarchical(B& block, const Group& group, Window<T> in, Work work,
                                     Window<T> out, std::size_t n, Op op, int per_node) {
@@ -40,9 +40,9 @@ SYM_FN void all_reduce_hierarchical(B& block, const Group& group, Window<T> in, 
   // The predecessor on the rail may write to `out`: it is told before anyone is waited for.
   if (nodes > 1) block.signal(steps, slot, rail.team.pe(rail.team.previous()));
   if (!barrier(block, node)) return;  // the node's inputs are ready, its outputs may be written
-  block.reduce(work, in, mine, node.team, op);
+  block.reduce(work, in, mine, node.team, detail::inside_nodes(op));
   if (nodes > 1 && !block.wait_until(steps, slot, rail.team.only(rail.team.next()))) return;
-  if (!ring_reduce_scatter(block, rail, work, out, parts, op)) return;
+  if (!ring_reduce_scatter(block, rail, work, out, parts, detail::on_rails(op, per_node))) return;
   if (!ring_all_gather(block, rail, out, parts)) return;
   for (int hop = 1; hop < per_node; ++hop) {
     block.put(out, out, mine, node.team.pe((place + hop) % per_node));

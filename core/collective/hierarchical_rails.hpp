@@ -92,7 +92,10 @@ SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T
   const Range mine = chunk(share, block.index(), block.count(), granule<T>);
   rail.greet(block, at.rail);  // the rail may write here: told before anyone is waited for
   if (!barrier(block, at.node)) return;  // the node's inputs are ready, its outputs may be written
-  inside.reduce(block, at, in, out, mine, op);
+  if (at.nodes == 1)
+    inside.reduce(block, at, in, out, mine, op);
+  else
+    inside.reduce(block, at, in, out, mine, inside_nodes(op));
   if (at.nodes > 1 && !rail.run(block, at.rail, out, mine)) return;
   inside.spread(block, at, out, mine);
   barrier(block, at.node);  // every share has arrived, and every peer has read this PE's input
@@ -102,14 +105,15 @@ SYM_FN void all_reduce_with(B& block, const Group& group, Window<T> in, Window<T
 
 // With halving and doubling on the rails: 2 log2(N) steps. In rank order inside a node, rounded to
 // T, then along one tree over the nodes, rounded at each step: the same bits on all PEs, for any n
-// and grid. For Avg the mean of the nodes' means. A node is `per_node` consecutive ranks of the
-// team, whose size must be a multiple of it. `work` (halving_work elements for the number of nodes,
-// symmetric), `in` and `out` must not overlap.
+// and grid. For Avg the sum is divided once, at the end. A node is `per_node` consecutive ranks of
+// the team, whose size must be a multiple of it. `work` (halving_work elements for the number of
+// nodes, symmetric), `in` and `out` must not overlap.
 template <Block B, class T, class Op>
 SYM_FN void all_reduce_hierarchical_hd(B& block, const Group& group, Window<T> in, Window<T> work,
                                        Window<T> out, std::size_t n, Op op, int per_node) {
-  detail::all_reduce_with(block, group, in, out, n, op, per_node,
-                          detail::HalvingRail<T, Op>{work, op});
+  detail::all_reduce_with(
+      block, group, in, out, n, op, per_node,
+      detail::HalvingRail<T, detail::OnRails<Op>>{work, detail::on_rails(op, per_node)});
 }
 
 // With two trees on the rails: about 2 log2(N) hops for each of the `pieces`. In rank
@@ -120,8 +124,9 @@ template <Block B, class T, class Op>
 SYM_FN void all_reduce_hierarchical_tree(B& block, const Group& group, Window<T> in, Window<T> work,
                                          Window<T> out, std::size_t n, Op op, int per_node,
                                          int pieces) {
-  detail::all_reduce_with(block, group, in, out, n, op, per_node,
-                          detail::TreeRail<T, Op>{work, pieces, op});
+  detail::all_reduce_with(
+      block, group, in, out, n, op, per_node,
+      detail::TreeRail<T, detail::OnRails<Op>>{work, pieces, detail::on_rails(op, per_node)});
 }
 
 }  // namespace sym

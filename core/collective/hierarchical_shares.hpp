@@ -60,8 +60,9 @@ SYM_FN void all_gather_hierarchical(B& block, const Group& group, In in, Window<
 // out[i] = op over the team of in[rank*n + i]. Each PE reduces its place's row of a node from its
 // own node's PEs while the row before it is on its way along the rail. In rank order inside a node,
 // rounded to T; then nodes in the order node+1, node+2, ..., node, rounded to T at each: for a
-// given number of PEs and of PEs a node the same bits, for any grid. For Avg the mean of the nodes'
-// means. `work` (n elements for each node, symmetric) must overlap neither `in` nor `out`.
+// given number of PEs and of PEs a node the same bits, for any grid. For Avg the sum is divided
+// once, at the end. `work` (n elements for each node, symmetric) must overlap neither `in` nor
+// `out`.
 template <Block B, class T, Operand Out, class Op>
 SYM_FN void reduce_scatter_hierarchical(B& block, const Group& group, Window<T> in, Window<T> work,
                                         Out out, std::size_t n, Op op, int per_node) {
@@ -74,6 +75,7 @@ SYM_FN void reduce_scatter_hierarchical(B& block, const Group& group, Window<T> 
   if (at.nodes > 1 && !work_is_apart(block, all, room, result)) return;
   const Signals& steps = group.channel.steps;
   const std::size_t slot = static_cast<std::size_t>(block.index());
+  const auto inside = detail::inside_nodes(op);
   const Range mine = rows_of<T>(block, n)(0);
   const Team& rail = at.rail.team;
   const int next = rail.pe(rail.next());
@@ -87,19 +89,22 @@ SYM_FN void reduce_scatter_hierarchical(B& block, const Group& group, Window<T> 
   if (at.nodes == 1) {
     block.reduce(out, wanted(0), mine, at.node.team, op);
   } else {
-    block.reduce(received(node_of(1)), wanted(node_of(1)), mine, at.node.team, op);
+    block.reduce(received(node_of(1)), wanted(node_of(1)), mine, at.node.team, inside);
     if (!block.wait_until(steps, slot, rail.only(rail.next()))) return;
   }
   for (int step = 1; step < at.nodes; ++step) {
     const Window<T> outgoing = received(node_of(step)), incoming = received(node_of(step + 1));
     block.fence(next);  // so that the k-th signal says that the k-th row is there
     block.put_signal(outgoing, outgoing, mine, steps, slot, next);
-    block.reduce(out, wanted(node_of(step + 1)), mine, at.node.team, op);
+    block.reduce(out, wanted(node_of(step + 1)), mine, at.node.team, inside);
     if (!block.wait_until(steps, slot, rail.only(rail.previous()))) return;
     if (step + 1 < at.nodes) {
-      block.transform(incoming, mine, detail::Combine<Op>{op}, incoming, out);
+      block.transform(incoming, mine, detail::Combine<detail::InsideNodes<Op>>{inside}, incoming,
+                      out);
     } else {
-      block.transform(out, mine, detail::Finish<Op>{op, at.nodes}, incoming, out);
+      block.transform(out, mine,
+                      detail::Finish<detail::OnRails<Op>>{detail::on_rails(op, per_node), at.nodes},
+                      incoming, out);
     }
   }
   barrier(block, at.node);  // inputs have been read

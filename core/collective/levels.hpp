@@ -2,9 +2,50 @@
 // same place in each node.
 #pragma once
 
+#include <type_traits>
+
 #include "core/block.hpp"
+#include "core/ops.hpp"
 
 namespace sym {
+
+namespace detail {
+// An average in two levels: nodes sum, and the last step on a rail divides by all operands.
+struct AvgOfSums {
+  static constexpr const char* name = Avg::name;
+  int operands_of_each;
+  template <class A>
+  SYM_HD constexpr A combine(A a, A b) const {
+    return Sum{}.combine(a, b);
+  }
+  template <class A>
+  SYM_HD constexpr A finish(A total, int sums) const {
+    return Avg{}.finish(total, sums * operands_of_each);
+  }
+};
+template <class Op>
+using InsideNodes = std::conditional_t<std::is_same_v<Op, Avg>, Sum, Op>;
+template <class Op>
+using OnRails = std::conditional_t<std::is_same_v<Op, Avg>, AvgOfSums, Op>;
+
+// What an operator is inside nodes whose results are combined on rails, and what it is there.
+template <class Op>
+SYM_HD constexpr InsideNodes<Op> inside_nodes(Op op) {
+  if constexpr (std::is_same_v<Op, Avg>) {
+    return Sum{};
+  } else {
+    return op;
+  }
+}
+template <class Op>
+SYM_HD constexpr OnRails<Op> on_rails(Op op, int per_node) {
+  if constexpr (std::is_same_v<Op, Avg>) {
+    return AvgOfSums{per_node};
+  } else {
+    return op;
+  }
+}
+}  // namespace detail
 
 // Where this PE stands in both.
 struct Levels {

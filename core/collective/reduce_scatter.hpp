@@ -44,56 +44,50 @@ SYM_FN void reduce_scatter_one_shot(B& block, const Group& group, In in, Out out
   block.quiet();  // `in` has been sent
 }
 
-namespace detail {
-// Blocks that work in pairs on a part: one puts, the other reduces. A single block does both; of an
-// odd number the last does nothing.
-struct Pair {
-  int index, count;
-  bool puts, reduces;
-};
-template <Block B>
-SYM_FN Pair pair_of(const B& block) {
-  if (block.count() == 1) return Pair{0, 1, true, true};
-  const bool first = block.index() % 2 == 0;
-  return Pair{block.index() / 2, block.count() / 2, first, !first};
-}
-}  // namespace detail
-
 // Every PE puts each peer's share to a slot there, in `pieces` (at least 1, equal on all members),
-// and reduces the pieces of its own as they come: by blocks of their own, so that the link is busy
-// while others wait for a piece or reduce it. Pushing both ways is faster than pulling. Order and
-// bits of `direct`. `work` is symmetric, size*n elements, and must not overlap `in` or `out`, nor
-// those each other.
+// and reduces the pieces of its own as they come. Pushing both ways is faster than pulling. Order
+// and bits of `direct`. `work` is symmetric, size*n elements, and must not overlap `in` or `out`,
+// nor those each other. Blocks are of detail::hop_kinds kinds: odd ones are half a piece ahead, so
+// that some put while others reduce.
 template <Block B, class T, Operand In, Operand Out, class Op>
 SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> work, Out out,
                                 std::size_t n, Op op, int pieces) {
   const Team& team = group.team;
   const Signals& steps = group.channel.steps;
+  const std::size_t slot = static_cast<std::size_t>(block.index());
+  const Rows<T> rows = rows_of<T>(block, n);
+  const auto slots = per_member(work, n);
+  const int ahead = block.index() % detail::hop_kinds;  // halves of a piece
+  const int cuts = pieces + ahead;
+  const auto cut = [&](int half) {
+    const int at = half < 0 ? 0 : half;
+    return at < 2 * pieces ? chunk(rows(0), at, 2 * pieces, granule<T>).first : rows(0).end();
+  };
+  const auto piece = [&](int index) {
+    const std::size_t first = cut(2 * index - ahead);
+    return Range{first, cut(2 * index + 2 - ahead) - first};
+  };
   const std::size_t size = static_cast<std::size_t>(team.size()) * n;
   const Extent all{in, size}, slot_room{work, size}, result{out, n};
   if (!apart(block, all, result) || !work_is_apart(block, all, slot_room, result)) return;
-  const detail::Pair pair = detail::pair_of(block);
-  if (pair.index == pair.count) return;
-  const std::size_t slot = static_cast<std::size_t>(pair.index);
-  const Range mine = chunk(Range{0, n}, pair.index, pair.count, granule<T>);
-  const auto row = [&](int rank) { return in.at(static_cast<std::size_t>(rank) * n); };
-  const auto slots = per_member(work, n);
-  if (pair.puts && !barrier(block, group)) return;  // slots may be written
-  for (int index = 0; index < pieces; ++index) {
-    const Range piece = chunk(mine, index, pieces, granule<T>);
-    for (int hop = 1; hop < team.size() && pair.puts; ++hop) {
+  if (!barrier(block, group)) return;  // slots may be written
+  for (int index = 0; index <= cuts; ++index) {
+    for (int hop = 1; hop < team.size() && index < cuts; ++hop) {
       const int rank = (team.rank() + hop) % team.size();
       block.fence(team.pe(rank));  // so that the k-th signal says that the k-th piece is there
-      block.put_signal(slots.of(team.rank()), row(rank), piece, steps, slot, team.pe(rank));
+      block.put_signal(slots.of(team.rank()), in.at(static_cast<std::size_t>(rank) * n),
+                       piece(index), steps, slot, team.pe(rank));
     }
-    if (!pair.reduces) continue;
+    if (index == 0) continue;  // the piece before is reduced while this one is under way
     if (!block.wait_until(steps, slot, team)) return;
-    block.reduce_slots(out, row(team.rank()), slots, piece, team, op);
+    block.reduce_slots(out, in.at(static_cast<std::size_t>(team.rank()) * n), slots,
+                       piece(index - 1), team, op);
   }
-  if (pair.puts) block.quiet();  // `in` is the caller's again
+  block.quiet();  // `in` is the caller's again
 }
 
-// On a ring, P-1 steps, through `work` (size*n elements, symmetric, distinct from `in`). Order
+// On a ring, P-1 steps, through `work` (size*n elements, symmetric, apart from `in`, and from
+// `out`, which may be this rank's place in it). Order
 // rank+1, ..., rank, rounded to T at each hop.
 template <Block B, class T, Operand In, Operand Out, class Op>
 SYM_FN void reduce_scatter_ring(B& block, const Group& group, In in, Window<T> work, Out out,
@@ -101,7 +95,13 @@ SYM_FN void reduce_scatter_ring(B& block, const Group& group, In in, Window<T> w
   const Window<T> own = work.at(static_cast<std::size_t>(group.team.rank()) * n);
   const Rows<T> rows = rows_of<T>(block, n);
   const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
-  if (!apart(block, Extent{in, size}, Extent{work, size})) return;
+  const Extent room{work, size}, place{own, n};
+  const Extent result{out, n};
+  if (!apart(block, Extent{in, size}, room)) return;
+  if (!block.require(are_same(result, place) || are_apart(result, room),
+                     "the output of a collective is its place in the work memory, or apart from it",
+                     n, size))
+    return;
   if (!barrier(block, group)) return;  // work may be written
   if (!ring_reduce_scatter(block, group, in, work, rows, op)) return;
   block.transform(out, rows(0), detail::Identity{}, own);

@@ -39,6 +39,7 @@ struct Checked {
 // What only the simulator has to tell.
 struct Simulated {
   std::string network;
+  bool data = true;                      // false: time alone
   std::vector<std::string> explanation;  // lines
   double low_us = 0, high_us = 0;        // if the assumed numbers are better, or worse
   int runs = 0;                          // with jitter; result.time_us is then their median

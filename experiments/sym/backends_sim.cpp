@@ -1,8 +1,13 @@
 // The simulator, or what is said where this build has none.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "backends/report/finding_json.hpp"
 #include "core/error.hpp"
@@ -104,6 +109,23 @@ Outcome outcome_of(const std::string& text) {
   return outcome;
 }
 
+constexpr double gib = 1 << 30;
+
+// What the payload of a point takes: inputs, outputs, work and what is expected, on all PEs.
+double data_gib(const Point& point) {
+  constexpr double windows = 4;
+  return windows * point.pes * static_cast<double>(point.bytes) / gib;
+}
+// Of the machine that simulates, half: points run two at a time. Unknown where there is no /proc.
+double free_gib() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string word; file >> word;) {
+    double kib = 0;
+    if (word == "MemAvailable:" && file >> kib) return kib * 1024 / gib / 2;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 sim::SimOptions sim_options(const Point& point, const RunOptions& options,
                             const models::Machine& machine) {
   sim::SimOptions sim;
@@ -114,7 +136,7 @@ sim::SimOptions sim_options(const Point& point, const RunOptions& options,
   const bool simgrid = sim::have_simgrid() && point.pes <= most_for_simgrid;
   sim.network = !options.network.empty() ? options.network : simgrid ? "simgrid" : "ports";
   sim.fibres = options.blocks_exact ? 0 : 1;
-  sim.data = !options.no_data;
+  sim.data = !options.no_data && data_gib(point) <= free_gib();
   sim.check = options.check;
   sim.explain = options.sim.explain;
   sim.trace = options.sim.trace;
@@ -173,8 +195,13 @@ std::function<Outcome()> start_on_sim(const Algorithm& algorithm, const Point& p
   };
   auto child = std::make_shared<sim::Child>([&] { return one(first); });
   const int fibres = fibres_of(point, options.blocks_exact);
-  return [child, one, first, fibres, &options] {
+  return [child, one, first, fibres, point, &options] {
     Outcome outcome = outcome_of(child->finish());
+    outcome.simulated.data = first.data;
+    if (!first.data && !options.no_data) {
+      fmt::print("# {} bytes: time alone, as with --no-data: {:.1f} GiB of data do not fit here\n",
+                 point.bytes, data_gib(point));
+    }
     outcome.fibres = fibres;
     outcome.simulated.network = first.network;
     if (outcome.findings.empty() && outcome.result.time_us > 0)

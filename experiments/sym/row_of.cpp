@@ -49,7 +49,7 @@ double link_percent(const Measures& measures, double time_us, const models::Mach
 
 Row row_of(const Algorithm& algorithm, const Point& point, const Outcome& outcome,
            const RunOptions& options) {
-  const bool without_data = options.no_data && options.backend == "sim";
+  const bool without_data = options.backend == "sim" && !outcome.simulated.data;
   Row row;
   row.backend = options.backend;
   row.algorithm = point.algorithm;

@@ -34,12 +34,16 @@ class CopiesRun : private CollectiveRun<W, T> {
     plan_.pieces = point_.pieces;
     plan_.shrink = point_.shrink;
     plan_.kernel = launch_config(point_);
-    plan_.head = point_.head_bytes / sizeof(T) / granule<T> * granule<T>;
+    plan_.head = head(point_.head_bytes / sizeof(T));
     posts_ = world_.posts(posts_of(point_.pieces));
     return Base::run_with(staged ? slot * pes : 0, 0, [this]<class Op>() { by_variant<Op>(); });
   }
 
  private:
+  // Whole granules, or the whole part.
+  std::size_t head(std::size_t elements) const {
+    return elements + granule<T> > shape_.n ? shape_.n : elements / granule<T> * granule<T>;
+  }
   QueueGroup queues() const { return QueueGroup{Base::group(), posts_}; }
 
   template <class Op>

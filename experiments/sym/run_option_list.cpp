@@ -114,7 +114,7 @@ void add_collective_options(CLI::App& run, RunOptions& o, RawRun& raw) {
       "variants in two levels: PEs that they take for a node (default: by the machine)");
   add("--pieces", o.pieces,
       "variants with pipelines: pieces that a part goes in (default: by the machine's numbers)");
-  add("--head", o.head,
+  add("--head", raw.head,
       "copy_engine: bytes of each part that blocks put meanwhile (default: by the machine's "
       "numbers)");
   add("--variant", o.variant,

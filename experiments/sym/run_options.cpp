@@ -219,7 +219,8 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   if (!raw.knobs.empty()) o.knobs = comma_separated(raw.knobs);
   if (!raw.seed.empty()) o.seed = parse_seed(raw.seed);
   if (!raw.budget.empty()) o.most_steps = parse_number("--budget", raw.budget);
-  const auto at_least = [](const char* option, long long value, int least) {
+  if (!raw.head.empty()) o.head = static_cast<long long>(parse_size(raw.head));
+  const auto at_least = [](const char* option, int value, int least) {
     if (value < least)
       throw UsageError(std::string(option) + " must be at least " + std::to_string(least));
   };
@@ -235,7 +236,6 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   at_least("--root", o.root, 0);
   at_least("--per-node", o.per_node, 0);
   at_least("--pieces", o.pieces, 0);
-  at_least("--head", o.head, -1);
   at_least("--wait-ms", o.wait_ms, 0);
   if (o.threads < 0 || o.threads > most_threads || o.threads % 32 != 0) {
     throw UsageError("--threads must be a multiple of 32 up to 512 (0: by size)");

@@ -11,7 +11,7 @@ namespace sym::command {
 
 // What the parser fills in as text before it is understood.
 struct RawRun {
-  std::string pes, sizes, bytes, begin, end, factor, knobs, budget, gpus_per_thread, seed;
+  std::string pes, sizes, bytes, begin, end, factor, knobs, budget, gpus_per_thread, seed, head;
   std::string schedule = "worst";
   std::string tokens, hidden, capacity, routing, splits, m, n, k, rows, cols, tiles;
   long long alignment = 1;

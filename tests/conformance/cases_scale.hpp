@@ -165,16 +165,19 @@ void scale_sums_of_a_team(W& world, Errors& errors) {
   const Team odd = Team::strided(world.pe(), 1, 2, world.n_pes() / 2);
   scale_sums_of(world, errors, odd, {{17, 100}, {2}});
 }
-// A mean is divided once where it has one level.
+// A mean is divided once, of integers too, on however many levels.
 template <class W>
 void scale_ops(W& world, Errors& errors) {
   ScaleCollectives<bf16, W> collectives(world, errors, 300, 3);
+  ScaleCollectives<std::int32_t, W> integers(world, errors, 300, 3);
   const Team team = world.team();
   for (std::size_t n : {1, 300}) {
     collectives.template flat<Avg>(team, {n, 3, 1, 2});
     collectives.template flat<Prod>(team, {n, 1, 1, 2});
     for_nodes(team, [&](int per_node) {
       collectives.template in_levels<Max>(team, {n, 3, per_node, 2});
+      collectives.template in_levels<Avg>(team, {n, 3, per_node, 2});
+      integers.template in_levels<Avg>(team, {n, 2, per_node, 2});
     });
   }
 }
@@ -186,7 +189,8 @@ std::vector<Case<W>> scale_cases() {
                            {"sums", {5, 6, 8}, scale_sums<W>, once},
                            {"many", {7, 12, 33}, few_scale_sums<W>, once},
                            {"team", {6, 8}, scale_sums_of_a_team<W>, once, 4}};
-  if constexpr (!command::compiles_slowly<W>) all.push_back({"ops", {1, 3, 8}, scale_ops<W>, once});
+  if constexpr (!command::compiles_slowly<W>)
+    all.push_back({"ops", {1, 3, 6, 8}, scale_ops<W>, once});
   return all;
 }
 
