@@ -18,10 +18,6 @@ if wants sweep; then
   done
 fi
 if wants simulate; then
-  for name in $collectives; do
-    step "sim_$name" 4 "$sym" run "$name" --backend sim --machine "$out/calibrated.json" --no-data --dtype bf16 --sizes $sizes --variant all --csv "$out/sim_$name.csv"
-    step "compare_$name" 5 "$sym" compare "$out/$name.csv" "$out/sim_$name.csv"
-    cp "/tmp/compare_$name.log" "$out/compare_$name.txt"
-  done
+  step errors 3 python3 experiments/calibrate/errors.py "$out/calibrated.json" "$out" "$out/errors_calibrated.csv" "" "$sym"
 fi
 exit "$status"
