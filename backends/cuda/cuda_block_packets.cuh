@@ -70,10 +70,12 @@ __device__ __forceinline__ Arrival CudaBlock::await_packets(const Arriving& mess
     if (ptx::load_relaxed_gpu(context_.failed) != 0) return Arrival::failed;
     const std::uint64_t now_ns = ptx::global_timer_ns();
     if (started_ns == 0) started_ns = now_ns;
-    // All of it but the tag is right: a message for another operation.
-    const bool other = batch.begins_message() && run.packet[1].w[3] == message.flags.flag &&
-                       run.packet[0].w[3] != message.flags.first;
-    if (other && polls > 4096) return Arrival::mismatch;
+    // All of it but the tag is right: a message for another operation. (Its first packet may come
+    // long after its second, where the sender is stopped between them.)
+    const std::uint32_t first = run.packet[0].w[3];
+    if (batch.begins_message() && run.packet[1].w[3] == message.flags.flag &&
+        is_tagged(first, message.flags.flag) && first != message.flags.first)
+      return Arrival::mismatch;
     if (context_.wait_limit_ns != 0 && now_ns - started_ns >= context_.wait_limit_ns)
       return Arrival::expired;
   }

@@ -25,6 +25,13 @@ __device__ __forceinline__ std::uint32_t tagged_flag(std::uint32_t flag, std::ui
   return flag ^ (0x80000000U | (static_cast<std::uint32_t>(tag) << 8));
 }
 
+// Whether a word is that flag with a tag, whichever. What lies in a buffer before a message comes
+// is a flag of another epoch.
+__device__ __forceinline__ bool is_tagged(std::uint32_t word, std::uint32_t flag) {
+  constexpr std::uint32_t tag_bits = 0x00ffff00U;
+  return ((word ^ flag) & ~tag_bits) == 0x80000000U;
+}
+
 inline constexpr int batch_groups = 3;  // that a lane sends or takes at a time
 // Packets of so many groups, at most batch_groups.
 __device__ __forceinline__ constexpr int packets_of(int groups) {
