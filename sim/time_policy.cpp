@@ -35,8 +35,6 @@ void TimePolicy::ready(Engine&, Agent& agent) {
   if (!mine.open.empty()) close_groups(agent);
   if (mine.stores > 0) {
     mine.parked = true;
-  } else if (agent.step.verb == Verb::fence && mine.on_their_way > 0) {
-    mine.fencing = true;
   } else if (agent.step.verb != Verb::start && std::exchange(mine.cold, false)) {
     at(now_s_ + costs(agent).cold_s(agent.early), What::begin, &agent, nullptr, Why::launch);
   } else {
@@ -113,15 +111,9 @@ void TimePolicy::stores_out(Agent& agent) {
 
 // Its block releases it before the signal behind it leaves, and does nothing else meanwhile.
 bool TimePolicy::releases(const Transfer& transfer) const {
-  return transfer.step.verb == Verb::put_signal && is_put_of_lanes(transfer);
-}
-
-void TimePolicy::put_is_there(Agent& agent, bool released) {
-  AgentState& mine = state(agent);
-  if (released) stores_out(agent);
-  if (--mine.on_their_way > 0 || !mine.fencing) return;
-  mine.fencing = false;
-  begin(agent);
+  const int from = transfer.issuer->pe;
+  return transfer.step.verb == Verb::put_signal && transfer.kind == Transfer::Kind::put &&
+         transfer.dst.pe != from && !platform_.by_nic(from, transfer.dst.pe);
 }
 
 void TimePolicy::flow_ended(const InFlight& flow) {
@@ -153,9 +145,9 @@ void TimePolicy::deliver(Engine& engine, Transfer& transfer) {
   }
   Agent& issuer = *transfer.issuer;
   Transfer* follower = transfer.follower;
-  const bool put = is_put_of_lanes(transfer), released = releases(transfer);
+  const bool released = releases(transfer);
   engine.deliver(transfer);
-  if (put) put_is_there(issuer, released);
+  if (released) stores_out(issuer);
   if (follower != nullptr) {
     const int target = follower->target();
     const bool local = target == issuer.pe;

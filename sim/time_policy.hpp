@@ -10,7 +10,6 @@
 //               at most sm_write a block); they are there put_release_us later. Through a NIC:
 //               nic_post_us, then the flow, then nic_latency_us
 //   get         load_remote_us, then the flow (at most sm_read a block)
-//   fence       until the puts before it, of the block's own lanes, are there
 //   signal      load_local_us (its epoch) and release_us unless a quiet has just waited; there
 //               flag_us later (nic_flag_us through a NIC, which is nic_latency_us if not given),
 //               and flag_turn_us for each other block of the launch: all send theirs at once
@@ -42,8 +41,9 @@
 //               waited for nothing since; then one flow of at most copy_engine_gbps (local:
 //               hbm_gbps), however many rows; through a NIC as above, nic_post_us for each row
 //   gemm        launch_us and models/gemm_time.hpp; beside it, c from a peer (at most port_read)
-//   post, take  launch_us (of a post behind a copy post_us), and flag_us until it is there
-//   (nic_latency_us through a NIC); the poll record, after    nothing
+//   post, take  launch_us (a post behind a copy post_us), and flag_us until it is there
+//               (nic_latency_us through a NIC); the poll
+//   record, after    nothing
 // A way through several switches has a latency of its own (Route::latency_s) on top: once for what
 // is sent, twice for what is fetched.
 #pragma once
@@ -104,8 +104,6 @@ class TimePolicy : public fiber::Policy {
     bool cold = false;         // its launch has begun, and it has come to no verb
     int stores = 0;            // flows of its own lanes under way
     bool parked = false;       // stands before a verb until they are out
-    int on_their_way = 0;      // puts of its own lanes that are not there yet
-    bool fencing = false;      // stands before a fence until they are
     int fetches = 0;           // flows of what it fetches under way
     double fetch_floor_s = 0;  // its local part ends then
     // The first transfers of its open groups, by (how many PEs further on, whether they are gets):
@@ -195,9 +193,7 @@ class TimePolicy : public fiber::Policy {
   void start_flow(const Route& route, double bytes, double cap, InFlight what);
   void flow_ended(const InFlight& flow);
   void stores_out(fiber::Agent& agent);
-  bool is_put_of_lanes(const fiber::Transfer& transfer) const;
   bool releases(const fiber::Transfer& transfer) const;
-  void put_is_there(fiber::Agent& agent, bool released);
   void payload_out(fiber::Transfer& transfer, bool nic, double latency_s);
   AgentState& state(const fiber::Agent& agent);
 

@@ -191,15 +191,6 @@ void TimePolicy::close_groups(Agent& agent) {
   }
 }
 
-// By lanes over a link; those of a group count with their group, whose block has no fence in it.
-bool TimePolicy::is_put_of_lanes(const Transfer& transfer) const {
-  const int from = transfer.issuer->pe;
-  return transfer.kind == Transfer::Kind::put && !transfer.packet && transfer.dst.pe != from &&
-         !is_copy(transfer.step.verb) && !is_multicast(transfer.step.verb) &&
-         !platform_.by_nic(from, transfer.dst.pe) && !transfer.issuer->in_warps &&
-         transfer.step.verb != Verb::warps;
-}
-
 void TimePolicy::send(Transfer& transfer) {
   Agent& agent = *transfer.issuer;
   AgentState& mine = state(agent);
@@ -215,7 +206,6 @@ void TimePolicy::send(Transfer& transfer) {
     return;
   }
   ++mine.stores;
-  if (is_put_of_lanes(transfer)) ++mine.on_their_way;
   // Lanes load before they store. Packets have paid for it, and a local copy does so on its own.
   const bool lanes =
       !is_copy(transfer.step.verb) && !transfer.packet && (to_all || peer != agent.pe);

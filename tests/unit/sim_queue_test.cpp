@@ -179,6 +179,30 @@ TEST_P(SimQueue, MarksTakeNoTime) {
   expect_took(got, 2 * (us("launch_us") + models::gemm_us(machine(), 64, 64, 64)), 0);
 }
 
+struct PutSignalThenRead {
+  Window<std::uint8_t> to, from;
+  Signals steps;
+  template <Block B>
+  SYM_FN void operator()(B& block) const {
+    if (block.pe() != 0) return;
+    block.put_signal(to, from, Range{0, to.count}, steps, 0, 1);
+    for (int i = 0; i < 100; ++i) (void)block.read(from, 0);  // longer than the flag's way
+  }
+};
+TEST_P(SimQueue, ABlockWaitsUntilThePayloadOfItsSignalIsThere) {
+  constexpr std::size_t bytes = 80000;
+  const Took got = took(GetParam(), 2, [](FiberWorld& world) -> std::function<void()> {
+    const auto to = world.allocate<std::uint8_t>(bytes);
+    const auto from = world.allocate<std::uint8_t>(bytes);
+    const Signals steps = world.channel({1}).steps;
+    return [=, &world] { world.launch({.name = "rows"}, PutSignalThenRead{to, from, steps}); };
+  });
+  expect_took(got,
+              us("launch_us") + us("ramp_us") + 2 * us("load_local_us") +  // epoch, source
+                  bytes / rate("sm_write_gbps") + us("release_us") + 100 * us("load_local_us"),
+              1);
+}
+
 // --- pieces of warps -----------------------------------------------------------------------------
 
 struct PutRows {
