@@ -154,6 +154,8 @@ concept Block = requires(B block, Window<float> dst, Window<float> src, Local<fl
   // one after the other, but src need be read only once. dst may be one of the sources.
   block.transform_by_sum(scratch, range, f, maker, scratch);
   block.transform_by_sum(local, range, f, maker, scratch, src);
+  // The same, and source[range] = src[range]: one reading for both. `source` is none of the others.
+  block.transform_by_sum(WithSource<Window<float>, Local<float>>{dst, local}, range, f, maker, scratch, src);
   // Sends src[range] as one message to every member but this PE: the same to all, or to each the part
   // that per_member names. Transfer: the source may be read at any time until quiet. At most
   // packets.capacity_bytes. Neither releases nor is ordered by fences.
@@ -294,6 +296,8 @@ struct BlockArchetype {
   }
   template <Memory D, class F, class G, Memory S, Memory... More>
   SYM_FN void transform_by_sum(D, RangeAt, F, G, S, More...) {}
+  template <Memory D, Memory K, class F, class G, Memory S, Memory... More>
+  SYM_FN void transform_by_sum(WithSource<D, K>, RangeAt, F, G, S, More...) {}
   template <Operand S>
   SYM_FN void put_packets(const Packets&, std::size_t, S, Range, const Team&) {}
   template <class S>

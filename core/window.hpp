@@ -96,6 +96,13 @@ template <Operand M>
 SYM_HD constexpr PerMember<M> per_member(M first, std::size_t stride) {
   return {first, stride};
 }
+
+// Where a verb that reads its source once puts its result, and the source as it was read besides.
+template <class D, class K>
+struct WithSource {
+  D result;
+  K source;
+};
 // What a verb accepts that computes on this block's side.
 template <class M>
 concept Memory = Operand<M> || is_scratch<M>;

@@ -139,6 +139,8 @@ double TimePolicy::cost_s(Agent& agent) {
                  ? 0
                  : costs(agent).verb_s + (verb == Verb::reduce_slots ? costs(agent).slots_s : 0) +
                        local_s(agent, agent.step.operands + 1);
+    case Verb::transform_by_sum_keep:
+      return local_s(agent, 1);
     case Verb::sum:
     case Verb::transform_by_sum_first:
     case Verb::max:
@@ -214,6 +216,7 @@ Why TimePolicy::why(const Agent& agent) {
     case Verb::reduce_slots:
     case Verb::transform:
     case Verb::sum:
+    case Verb::transform_by_sum_keep:
     case Verb::transform_by_sum_first:
     case Verb::transform_by_sum:
     case Verb::max:

@@ -158,7 +158,12 @@ class CudaBlock : private BlockStart {
     return fold("max", src, range, f, Max{}, site);
   }
   template <Memory D, class F, class G, Memory S, Memory... More>
-  __device__ void transform_by_sum(D dst, RangeAt where, F f, G make, S src, More... more);
+  __device__ void transform_by_sum(D dst, RangeAt where, F f, G make, S src, More... more) {
+    by_sum(dst, NoView{}, where, f, make, src, more...);
+  }
+  template <Memory D, Memory K, class F, class G, Memory S, Memory... More>
+  __device__ void transform_by_sum(WithSource<D, K> dst, RangeAt where, F f, G make, S src,
+                                   More... more);
   template <Memory S>
   __device__ typename S::value_type read(S memory, std::size_t index, Site site = Site::here());
   template <Operand K>
@@ -325,6 +330,10 @@ class CudaBlock : private BlockStart {
     took_ = false;
     return folded;
   }
+
+  // transform_by_sum; `keep` is where the source goes besides: a view, or NoView.
+  template <Memory D, class K, class F, class G, Memory S, Memory... More>
+  __device__ void by_sum(D dst, K keep, RangeAt where, F f, G make, S src, More... more);
 
   __device__ __forceinline__ void pay_quiet() {
     if (quiet_owed_) ptx::fence_system();

@@ -45,28 +45,42 @@ __device__ __forceinline__ void CudaBlock::reduce(Matrix<T> dst, Matrix<T> src, 
   __syncthreads();
 }
 
-template <Memory D, class F, class G, Memory S, Memory... More>
-__device__ __forceinline__ void CudaBlock::transform_by_sum(D dst, RangeAt where, F f, G make,
-                                                            S src, More... more) {
+template <Memory D, class K, class F, class G, Memory S, Memory... More>
+__device__ __forceinline__ void CudaBlock::by_sum(D dst, K keep, RangeAt where, F f, G make, S src,
+                                                  More... more) {
   const Range range = where.range;
   if constexpr (one_pass_sum<D, S>) {
     const bool met = met_;
     if (!admit("transform_by_sum", where.site, range, context_.pe, dst, src, more...)) return;
     const bool fits = range.count <= std::size_t{sum_groups * fold_run} * blockDim.x &&
                       range.count <= fold_run * virtual_lanes && range.count % fold_run == 0 &&
-                      view_fits<fold_run>(view(dst, range.first)) &&
+                      view_fits<fold_run>(view(dst, range.first)) && view_fits<fold_run>(keep) &&
                       view_fits<fold_run>(view(src, range.first)) &&
                       (view_fits<fold_run>(view(more, range.first)) && ...);
     if (fits) [[likely]] {
       if (!met) __syncthreads();
       took_ = false;
-      map_by_sum(view(dst, range.first), static_cast<unsigned>(range.count / fold_run), f, make,
-                 view(src, range.first), view(more, range.first)...);
+      map_by_sum(view(dst, range.first), keep, static_cast<unsigned>(range.count / fold_run), f,
+                 make, view(src, range.first), view(more, range.first)...);
       return;
     }
   }
+  if constexpr (!std::is_same_v<K, NoView>) {
+    if (!admit("transform_by_sum", where.site, range, context_.pe, src)) return;
+    map_views(
+        keep, range.count, [](auto x) { return x; }, view(src, range.first));
+  }
   transform(dst, where, make(fold("transform_by_sum", src, range, f, Sum{}, where.site)), src,
             more...);
+}
+
+template <Memory D, Memory K, class F, class G, Memory S, Memory... More>
+__device__ __forceinline__ void CudaBlock::transform_by_sum(WithSource<D, K> dst, RangeAt where,
+                                                            F f, G make, S src, More... more) {
+  const bool met = met_;
+  if (!admit("transform_by_sum", where.site, where.range, context_.pe, dst.source)) return;
+  met_ = met;  // nothing has been touched
+  by_sum(dst.result, view(dst.source, where.range.first), where, f, make, src, more...);
 }
 
 // As the plain form; what f needs besides is loaded while the messages are on their way.

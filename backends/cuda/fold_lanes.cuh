@@ -130,10 +130,21 @@ template <class D, class S>
 inline constexpr bool one_pass_sum =
     granule<typename D::value_type> == fold_run&& granule<typename S::value_type> == fold_run;
 
-// dst = g(src, more...), where g is made from the sum over f(src): src is read once, and all of a
-// lane's loads are under way before the sum. `groups` whole ones, of views that fit wide accesses.
-template <class D, class F, class G, class S, class... V>
-__device__ __forceinline__ void map_by_sum(D dst, unsigned groups, F f, G make, S src, V... more) {
+// Nowhere: what a lane would store is dropped.
+struct NoView {};
+template <int>
+__device__ __forceinline__ constexpr bool view_fits(NoView) {
+  return true;
+}
+template <class P>
+__device__ __forceinline__ void store_pack(NoView, std::size_t, const P&) {}
+
+// dst = g(src, more...), and keep = src, where g is made from the sum over f(src): src is read
+// once, and all of a lane's loads are under way before the sum. `groups` whole ones, of views that
+// fit wide accesses.
+template <class D, class K, class F, class G, class S, class... V>
+__device__ __forceinline__ void map_by_sum(D dst, K keep, unsigned groups, F f, G make, S src,
+                                           V... more) {
   using T = typename D::value_type;
   using A = Accumulator<typename S::value_type>;
   constexpr int n = fold_run;
@@ -147,6 +158,7 @@ __device__ __forceinline__ void map_by_sum(D dst, unsigned groups, F f, G make, 
     if (group >= groups) continue;
     others[k] = ViewPacks<n, true, V...>::load(group * n, more...);
     own[k] = load_pack<Own>(src, group * n);
+    store_pack(keep, group * n, own[k]);
     A sum = static_cast<A>(f(own[k].get(0)));
 #pragma unroll
     for (int i = 1; i < n; ++i) sum = Sum{}.combine(sum, static_cast<A>(f(own[k].get(i))));

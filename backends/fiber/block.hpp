@@ -125,6 +125,12 @@ class FiberBlock {
         [](auto a, auto b) { return Sum{}.combine(a, b); }, at.site);
     transform_as(Verb::transform_by_sum, dst, at, make(total), src, more...);
   }
+  template <sym::Memory D, sym::Memory K, class F, class G, sym::Memory S, sym::Memory... More>
+  void transform_by_sum(WithSource<D, K> dst, RangeAt at, F f, G make, S src, More... more) {
+    transform_as(
+        Verb::transform_by_sum_keep, dst.source, at, [](auto x) { return x; }, src);
+    transform_by_sum(dst.result, at, f, make, src, more...);
+  }
 
   template <sym::Memory S>
   typename S::value_type read(S src, std::size_t index, Site site = Site::here());

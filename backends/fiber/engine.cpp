@@ -70,6 +70,7 @@ const char* to_string(Verb verb) {
                                           "reduce_packets",
                                           "transform_by_sum",
                                           "transform_by_sum",
+                                          "transform_by_sum",
                                           "multicast_put",
                                           "multicast_reduce",
                                           "multicast_all_reduce",

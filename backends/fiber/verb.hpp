@@ -14,7 +14,7 @@ enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_unt
                   put_packets, receive_packets, reduce_packets, store_packets,
                   read, tally, scan, weighted_sum, warps, require, reduce_slots,
                   queue_put, queue_get, gemm, post, take, record, after,
-                  reduce_packets_wait, transform_by_sum_first, transform_by_sum,
+                  reduce_packets_wait, transform_by_sum_keep, transform_by_sum_first, transform_by_sum,
                   multicast_put, multicast_reduce, multicast_all_reduce,
                   world_team, world_allocate, world_allocate_control, world_free, world_local,
                   world_channel, world_write, world_read, world_launch, world_queue, world_posts,
@@ -24,7 +24,7 @@ enum class Verb { host, start, put, get, put_signal, put_value, signal, wait_unt
 // clang-format on
 // As the program calls it. Some calls are several steps, which are told apart here and have one
 // name: reduce_packets waits before it reduces, receive_packets before it stores (store_packets),
-// and transform_by_sum sums first.
+// and transform_by_sum keeps its source, where it does, and sums first.
 const char* to_string(Verb verb);
 // The last step of a call of several.
 constexpr bool goes_on(Verb verb) {

@@ -142,6 +142,12 @@ class ThreadBlock {
   void transform_by_sum(D dst, RangeAt at, F f, G make, S src, More... more) {
     transform(dst, at, make(sum(src, at.range, f, at.site)), src, more...);
   }
+  template <Memory D, Memory K, class F, class G, Memory S, Memory... More>
+  void transform_by_sum(WithSource<D, K> dst, RangeAt at, F f, G make, S src, More... more) {
+    transform(
+        dst.source, at, [](auto x) { return x; }, src);
+    transform_by_sum(dst.result, at, f, make, src, more...);
+  }
 
   template <Operand S>
   void put_packets(const Packets& packets, std::size_t slot, S src, Range range, const Team& team,

@@ -71,10 +71,11 @@ template <Block B, Operand M, bool adds_residual>
 SYM_FN void normalise(B& block, const RmsNorm<M, adds_residual>& norm, std::size_t first) {
   using A = Accumulator<typename M::value_type>;
   const Normaliser<A> make{static_cast<A>(norm.hidden), static_cast<A>(norm.epsilon)};
-  block.transform_by_sum(norm.out.at(first), norm.row(), Square{}, make, norm.x_row(), norm.weight);
-  if constexpr (adds_residual) {
-    block.transform(norm.residual.at(first), norm.row(), Identity{}, norm.x_row());
-  }
+  const auto scale = [&](auto to) {
+    block.transform_by_sum(to, norm.row(), Square{}, make, norm.x_row(), norm.weight);
+  };
+  if constexpr (adds_residual) scale(WithSource<M, M>{norm.out.at(first), norm.residual.at(first)});
+  if constexpr (!adds_residual) scale(norm.out.at(first));
 }
 }  // namespace detail
 

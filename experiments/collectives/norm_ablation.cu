@@ -1,6 +1,7 @@
 // Where the microseconds of the fused all-reduce + RMSNorm go: kernels of which each has one part
 // more than the one before, a row a block, timed as graphs.
 #include <cstdio>
+#include <string_view>
 
 #include "backends/cuda/launch.cuh"
 #include "backends/cuda/runner.hpp"
@@ -106,7 +107,10 @@ void study(cuda::CudaWorld& world) {
 
 }  // namespace
 
-int main() {
-  sym::cuda::prepare_environment(2, 2);
-  return sym::cuda::run_cuda(2, 2, study);
+// norm_ablation [GPUS]: two PEs on two GPUs, or, with 1, sharing one: without a link, but what
+// comes after the sum is the same.
+int main(int argc, char** argv) {
+  const int gpus = argc > 1 && std::string_view(argv[1]) == "1" ? 1 : 2;
+  sym::cuda::prepare_environment(2, gpus);
+  return sym::cuda::run_cuda(2, gpus, study);
 }

@@ -87,6 +87,10 @@ struct BySum { template <Block B> void operator()(B& block, const Bench& x) cons
   block.transform_by_sum(x.moved(x.desk.a), few, Same{}, [](float sum) { return Shifted{sum}; },
                          x.desk.a);
 } };
+struct BySumKept { template <Block B> void operator()(B& block, const Bench& x) const {
+  block.transform_by_sum(WithSource<Window<float>, Window<float>>{x.desk.b, x.moved(x.desk.a)}, few,
+                         Same{}, [](float sum) { return Shifted{sum}; }, x.desk.a);
+} };
 struct Reduces { template <Block B> void operator()(B& block, const Bench& x) const {
   block.reduce(x.moved(x.desk.a), x.desk.a, few, x.desk.group.team.only(block.pe()), Sum{});
 } };
@@ -156,6 +160,8 @@ std::vector<Program> overlap_programs() {
           of("transform_between_types_overlaps", overlaps<TransformsTypes>,
              {"a transform of bytes [0, 64) to bytes [0, 32)"}),
           of("transform_by_sum_overlaps", overlaps<BySum>, {"a transform_by_sum of bytes [0, 32)"}),
+          of("transform_by_sum_keeps_overlaps", overlaps<BySumKept>,
+             {"a transform_by_sum of bytes [0, 32) to bytes [12, 44) of payload allocation #0"}),
           of("reduce_overlaps", overlaps<Reduces>, {"a reduce of bytes [0, 32) to bytes [12, 44)"}),
           of("reduce_with_more_overlaps", overlaps<ReducesMore>,
              {"a reduce of bytes [0, 32) to bytes [12, 44) of local memory"}),
