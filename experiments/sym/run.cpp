@@ -11,6 +11,7 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/flavour.hpp"
+#include "experiments/sym/option_uses.hpp"
 #include "experiments/sym/reporter.hpp"
 #include "models/what_if.hpp"
 
@@ -62,6 +63,7 @@ class Run {
           algorithm_.family.points(Planning{algorithm_, options_, machine_, pes});
       planned.insert(planned.end(), points.begin(), points.end());
     }
+    require_uses_of_points(options_, algorithm_, planned);
     return planned;
   }
 
