@@ -3,7 +3,8 @@
 // A bound holds for every algorithm without reduction inside the network, unless `multicast` says
 // that the switches of a node reduce and copy: then all_reduce moves but B into and out of a port.
 // It is the maximum of three terms; none of them assumes a particular algorithm:
-// - latency: one kernel start, and one flag on its way (between nodes: one request through a NIC);
+// - latency: one kernel start, and, if anything moves, one flag on its way (between nodes: one
+//   request through a NIC);
 // - port: bytes that must enter or leave one PE, over all that enters or leaves it (the cut around
 // one
 //   PE). Bytes per PE are the closed forms of Chan, Heimlich, Purkayastha, van de Geijn (2007) and
@@ -29,7 +30,7 @@ namespace sym::models {
 
 struct Bound {
   double us = 0;
-  std::string bound_by;  // latency | port | nic; "launch" for one PE, which moves nothing
+  std::string bound_by;  // latency | port | nic; "launch" where nothing moves: one PE, or no bytes
 };
 
 // busbw = algbw * bus_factor: nccl-tests, doc/PERFORMANCE.md. Requires pes >= 1.
@@ -99,7 +100,7 @@ inline Bound bound_of(const Machine& machine, int pes, double pe_bytes, double n
                       bool both_ways) {
   const Spread spread = spread_of(machine, pes);
   const double launch_us = machine.number("launch_us");
-  if (pes == 1) return {launch_us, "launch"};
+  if (pes == 1 || pe_bytes <= 0) return {launch_us, "launch"};
   double latency_us = machine.number("flag_us");
   double rate = port_rate(machine, both_ways);
   double nic_us = 0;

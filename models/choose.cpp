@@ -53,6 +53,7 @@ std::string terms_text(const Estimate& estimate) {
 
 Estimate best_blocks(const Machine& machine, const Job& job, const std::string& variant,
                      const Menu& menu) {
+  if (menu.blocks > 0) return estimate(machine, job, variant, menu.blocks);
   if (variant == "one_shot") {
     const PacketGrid grid = packet_grid(machine, messages_of(job), menu.packet_blocks);
     return estimate(machine, job, variant, grid.blocks);
@@ -74,6 +75,8 @@ Choice choose_in_levels(const Machine& machine, const Job& job, int per_node, co
     choice.why += (choice.why.empty() ? "in two levels; on the rails " : ", ") + one.variant + " " +
                   number_text(one.us) + " us";
   }
+  if (!choice.variant.empty() && (menu.blocks > 0 || job.pieces > 0))
+    choice.why += " (with blocks and pieces of their own)";
   if (!choice.variant.empty()) return choice;
   for (const char* variant : {levels_on_a_ring, levels_by_halving, levels_on_trees}) {
     if (choice.variant.empty() && contains(menu.variants, variant)) choice.variant = variant;

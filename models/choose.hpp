@@ -24,6 +24,7 @@ struct Menu {
   std::vector<std::string> variants;
   int most_blocks = 1;
   int packet_blocks = 1;  // the most of one_shot
+  int blocks = 0;         // that are asked for; 0: as many as take least
 };
 
 // The variant that `auto` means. Inside a node the one with the least estimate. Across nodes one

@@ -17,10 +17,14 @@ struct NumberKey {
   Needed needed;
   bool whole;  // counts, which must be whole numbers
   const char* meaning;
+  double most = 1e12;  // 1 of a share
 };
 
 // The one table of number keys, sorted by key.
 const std::vector<NumberKey>& number_table();
+
+// What is wrong with a value of the key, and what would be accepted; "": nothing is.
+std::string value_fault(const std::string& key, double value);
 
 // The keys that `machine` must hold, given its NICs and pair classes.
 std::vector<std::string> required_keys(const Machine& machine);

@@ -18,9 +18,12 @@ namespace {
 using detail::JsonAt;
 using detail::read_whole;
 
-Quantity read_number(const JsonAt& at, bool must_be_whole) {
-  if (must_be_whole) read_whole(at.member("value"), 1, std::numeric_limits<int>::max());
-  return detail::read_quantity(at);
+Quantity read_number(const JsonAt& at, const detail::NumberKey& number) {
+  if (number.whole) read_whole(at.member("value"), 1, std::numeric_limits<int>::max());
+  Quantity quantity = detail::read_quantity(at);
+  const std::string fault = detail::value_fault(number.key, quantity.value);
+  if (!fault.empty()) at.member("value").refuse(fault);
+  return quantity;
 }
 
 void read_numbers(const JsonAt& at, Machine& machine) {
@@ -37,7 +40,7 @@ void read_numbers(const JsonAt& at, Machine& machine) {
           .refuse(
               "is given but the machine has no NICs; nics_per_node above 0 is accepted with it");
     }
-    machine.numbers[number.key] = read_number(at.member(number.key), number.whole);
+    machine.numbers[number.key] = read_number(at.member(number.key), number);
   }
 }
 

@@ -7,9 +7,16 @@
 
 namespace sym::models {
 
-inline bool has_multicast(const Machine& machine) {
-  return machine.numbers.contains("nvls_efficiency");
+// Why the machine has none; "": it has.
+inline std::string multicast_fault(const Machine& machine) {
+  constexpr double first = 90;
+  if (!machine.numbers.contains("nvls_efficiency"))
+    return "nvls_efficiency is not among its numbers";
+  if (machine.number_or("compute_capability", first) < first)
+    return "of GPUs with a compute_capability below 90 none has it";
+  return "";
 }
+inline bool has_multicast(const Machine& machine) { return multicast_fault(machine).empty(); }
 
 // By name, as NCCL's: nvls inside a node, nvls_tree over several.
 inline bool is_multicast(const std::string& variant) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/text.hpp"
+#include "models/multicast.hpp"
 #include "models/tuner_table.hpp"
 
 namespace sym::models {
@@ -162,7 +163,8 @@ bool possible(const Form& form) {
   if (form.algorithm == "ring") return true;
   if (form.algorithm == "tree") return form.all_reduce();
   // More than two GPUs of a node (ncclNvlsInit), and no NVLS of two nodes without their switches.
-  const bool multicast = system.constants().member("nvls_efficiency").not_negative() > 0 &&
+  const bool multicast = system.multicast &&
+                         system.constants().member("nvls_efficiency").not_negative() > 0 &&
                          system.per_node > 2 && form.protocol == "Simple";
   if (form.algorithm == "nvls") return multicast && system.nodes == 1;
   return multicast && system.nodes > 1 && form.all_reduce();
@@ -233,9 +235,12 @@ NcclChoice nccl_choice(const Machine& machine, const NcclCall& call, const std::
     if (best == nullptr || choice.us < best->us) best = &choice;
   }
   if (best == nullptr) {
-    throw std::invalid_argument("NCCL has no '" + only + "' for " + call.collective + " on " +
-                                std::to_string(call.pes) + " GPUs of " + machine.name +
-                                "; the nearest is '" + nearest_name(only, names) + "'");
+    const bool no_switch = is_multicast(only.substr(0, only.find('/'))) && !has_multicast(machine);
+    throw std::invalid_argument(
+        "NCCL has no '" + only + "' for " + call.collective + " on " + std::to_string(call.pes) +
+        " GPUs of " + machine.name +
+        (no_switch ? ", which has no NVLink multicast: " + multicast_fault(machine) : "") +
+        "; the nearest is '" + nearest_name(only, names) + "'");
   }
   return *best;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 namespace sym::models::detail {
@@ -18,11 +19,24 @@ std::string rate_name(const char* prefix, double gbps) {
 
 Quantity assumed_nic_speed(const XmlAt& pci, const PcieRate& rate) {
   // 400 Gb/s sit on generation 5 with 16 lanes, 200 on 4, 100 on 3.
-  const double gbps = rate.gbps / 48 * 50 * nic_efficiency;
-  return {
-      gbps,
-      "assumed: " + pci.place() + " states no speed; what suits its PCIe link, x 0.97 effective",
-      false};
+  return {rate.gbps / 48 * 50,
+          "assumed: " + pci.place() + " states no speed; what suits its PCIe link", false};
+}
+
+// An empty speed, one in other words ("Unknown") and a width of 0 beside them are what virtual
+// machines show: not stated. A number that no link can have is refused.
+PcieRate pcie_rate_of(const XmlAt& pci) {
+  const std::string speed = pci.text_or("link_speed", "");
+  const int width = pci.has("link_width") ? pci.whole("link_width", 0, 64) : 0;
+  char* end = nullptr;
+  const double gigatransfers = std::strtod(speed.c_str(), &end);
+  const bool is_number = end != speed.c_str();
+  if (is_number && !(gigatransfers > 0 && gigatransfers <= 1e4))
+    pci.refuse("has link_speed=\"" + speed + "\"; a number of GT/s above 0 is accepted");
+  if (is_number && pci.has("link_width") && width == 0)
+    pci.refuse("has link_width=\"0\" beside link_speed=\"" + speed +
+               "\"; 1 to 64 lanes are accepted");
+  return pcie_gbps(speed, width);
 }
 
 }  // namespace
@@ -114,8 +128,7 @@ void NcclTree::read_pci(const XmlAt& pci, int parent) {
     pci.refuse("has busid " + busid + ", which is given twice; once is accepted");
   const Device device = device_of(pci);
   if (device == Device::ignored) return;
-  const PcieRate rate = pcie_gbps(pci.text_or("link_speed", ""),
-                                  pci.has("link_width") ? pci.whole("link_width", 0, 64) : 0);
+  const PcieRate rate = pcie_rate_of(pci);
   if (device == Device::nic) {
     if (pci.has_child("nic")) {
       for (const XmlAt& nic : pci.children({"nic"})) read_nets(nic, parent, pcie_type(rate), rate);
@@ -149,13 +162,14 @@ int NcclTree::pcie_type(const PcieRate& rate) {
 }
 
 // A port of `parent` itself where `type` is below 0.
-void NcclTree::add_nic(const std::string& name, int parent, int type, const Quantity& gbps) {
+void NcclTree::add_nic(const std::string& name, int parent, int type, const Quantity& line) {
+  const Quantity gbps{line.value * nic_efficiency, line.source + " x 0.97 effective", false};
   if (type < 0)
     type = add_type("nic-" + name, LinkKind::pcie, gbps.value,
                     "as the NIC, whose PCIe link the file does not state");
   const int vertex = add_vertex(name, VertexKind::nic);
   graph.links.push_back({vertex, parent, type, 1});
-  nics.push_back({vertex, gbps});
+  nics.push_back({vertex, gbps, line});
 }
 
 void NcclTree::read_nets(const XmlAt& nic, int parent, int type, const PcieRate& rate) {
@@ -168,11 +182,9 @@ void NcclTree::read_nets(const XmlAt& nic, int parent, int type, const PcieRate&
       continue;
     }
     const int megabits = net.whole("speed", 1, 100000000);
-    add_nic(
-        name, parent, type,
-        {megabits / 8000.0 * nic_efficiency,
-         "assumed: " + std::to_string(megabits) + " Mb/s of " + net.place() + " x 0.97 effective",
-         false});
+    add_nic(name, parent, type,
+            {megabits / 8000.0, "assumed: " + std::to_string(megabits) + " Mb/s of " + net.place(),
+             false});
   }
 }
 

@@ -23,7 +23,8 @@ class NcclTree {
   };
   struct Nic {
     int vertex;
-    Quantity gbps;
+    Quantity gbps;       // effective
+    Quantity line_gbps;  // by which NCCL chooses
   };
 
   explicit NcclTree(const XmlFile& file) : file_(file), classless_(XmlAt::root(file)) {}
@@ -48,7 +49,7 @@ class NcclTree {
   Device device_of(const XmlAt& pci) const;
   void read_pci(const XmlAt& pci, int parent);
   void read_nets(const XmlAt& nic, int parent, int type, const PcieRate& rate);
-  void add_nic(const std::string& name, int parent, int type, const Quantity& gbps);
+  void add_nic(const std::string& name, int parent, int type, const Quantity& line);
   int pcie_type(const PcieRate& rate);
   void drop_slow_nics();
   void order_devices();

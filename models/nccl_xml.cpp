@@ -106,10 +106,14 @@ class NcclReader {
     count_devices(machine);
     machine.fabric = machine.nics_per_node > 0 ? "rail" : "none";
     assume_numbers(machine);
-    if (!tree_.nics.empty()) machine.numbers["nic_gbps"] = tree_.nics[0].gbps;
+    if (!tree_.nics.empty()) {
+      machine.numbers["nic_gbps"] = tree_.nics[0].gbps;
+      machine.numbers["nic_line_gbps"] = tree_.nics[0].line_gbps;
+    }
     if (!tree_.gpus[0].element.empty()) {
       const XmlAt& gpu = tree_.gpus[0].element[0];
       assume_gpu_numbers(machine, gpu.text_or("gcn", gpu.text_or("sm", "")));
+      set_capability(machine, gpu);
     }
     assume_fabric_numbers(machine);
     machine.description =
@@ -129,6 +133,16 @@ class NcclReader {
           "links of kind nvlink in the JSON form add them.";
     if (machine.nics_per_node > 0) machine.description += " The fabric between nodes is assumed.";
     return machine;
+  }
+
+  // As the file says of its GPUs; none of those that have no such thing.
+  static void set_capability(Machine& machine, const XmlAt& gpu) {
+    if (gpu.has("gcn")) {
+      machine.numbers.erase("compute_capability");
+    } else if (gpu.has("sm")) {
+      machine.numbers["compute_capability"] = {static_cast<double>(gpu.whole("sm", 1, 1000)),
+                                               "assumed: as " + gpu.place() + " says", false};
+    }
   }
 
   const XmlFile& file_;

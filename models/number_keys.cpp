@@ -1,5 +1,8 @@
 // The numbers that a machine file may hold: key, unit, when it must be there, meaning.
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
 
 #include "models/machine_detail.hpp"
@@ -67,7 +70,7 @@ const std::vector<NumberKey>& number_table() {
       {"nic_window", "peers", with_nics, true, "peers with an outstanding transfer at one time"},
       {"node_gbps", "GB/s", with_pcie_pairs, false, "GPU pair of class node, each way"},
       {"nvls_efficiency", "x", optional, false,
-       "share of a port's rate that NVLink multicast gets; not given: there is none"},
+       "share of a port's rate that NVLink multicast gets; not given: there is none", 1},
       {"packet_pass_bytes", "bytes", optional, true,
        "payload of a message that the lanes of a block send or receive at one time"},
       {"packet_pass_us", "us", optional, false,
@@ -110,6 +113,21 @@ const std::vector<NumberKey>& number_table() {
       {"warp_us", "us", optional, false, "what each warp of a block adds to a small message"},
   };
   return table;
+}
+
+std::string value_fault(const std::string& key, double value) {
+  const auto& table = number_table();
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const NumberKey& one) { return key == one.key; });
+  if (found == table.end()) return "";
+  std::array<char, 96> text{};
+  if (found->most <= 1 && value > found->most) {
+    std::snprintf(text.data(), text.size(), "is %.6g; a share above 0 and up to %.6g is accepted",
+                  value, found->most);
+  } else if (found->whole && (value != std::floor(value) || value < 1)) {
+    std::snprintf(text.data(), text.size(), "is %.6g; a whole number from 1 on is accepted", value);
+  }
+  return text.data();
 }
 
 std::vector<std::string> required_keys(const Machine& machine) {

@@ -49,7 +49,8 @@ class Times {
   // Blocks put heads while the first copy starts, and copy what stays on this PE; of small parts
   // nothing is left for copies.
   void copy_engine() {
-    const double head = head_bytes(machine_, job_, blocks_);
+    const double head = job_.head_bytes < 0 ? head_bytes(machine_, job_, blocks_)
+                                            : std::min(job_.head_bytes, share());
     const double rest = others_ * (share() - head);
     const double own_us = local_us(2 * share());
     meetings(1);
@@ -110,12 +111,13 @@ class Times {
     barriers(2);
     add("first load, last store", number("load_remote_us") + number("release_us"));
     pulls(others_ * share());
-    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+    if (others_ > 0) add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
   }
   void all_reduce_ring() {
     start(1);
     barriers(2);
     steps(2 * others_);
+    if (others_ == 0) return own_part();
     add(gb("puts", write_gbps()), us(2 * others_ * share(), write_gbps()));
     add("sums", local_us(3 * others_ * share()));
   }
@@ -234,7 +236,12 @@ class Times {
       add(gb("puts", port_gbps), port_us);
     }
   }
-  void pulls(double bytes) { add(gb("loads", read_gbps()), us(bytes, read_gbps())); }
+  void pulls(double bytes) {
+    if (others_ == 0) return own_part();
+    add(gb("loads", read_gbps()), us(bytes, read_gbps()));
+  }
+  // All that there is to do for one PE.
+  void own_part() { add("own part", local_us(2 * share())); }
   void copies(double bytes) {
     add(gb("copies", number("copy_engine_gbps")), us(bytes, number("copy_engine_gbps")));
   }
@@ -361,7 +368,8 @@ Estimate estimate(const Machine& machine, const Job& job, const std::string& var
   if (variant == "nccl") {
     times.nccl();
   } else {
-    forms().at({job.algorithm, variant})(times, pieces_of_share(machine, job, variant, blocks));
+    const int pieces = job.pieces > 0 ? job.pieces : pieces_of_share(machine, job, variant, blocks);
+    forms().at({job.algorithm, variant})(times, pieces);
   }
   Estimate result{variant, blocks, std::move(times.terms), 0};
   for (const Term& term : result.terms) result.us += term.us;

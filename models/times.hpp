@@ -10,11 +10,14 @@
 
 namespace sym::models {
 
-// One call. `bytes` are those that nccl-tests calls size.
+// One call. `bytes` are those that nccl-tests calls size. Pieces of a share and bytes of a head
+// that are asked for; 0 and -1: as many as the machine's numbers say.
 struct Job {
   std::string algorithm;
   int pes = 1;
   double bytes = 0;
+  int pieces = 0;
+  double head_bytes = -1;
 };
 
 struct Term {

@@ -207,10 +207,11 @@ TopologyMatrix MatrixReader::read() {
   read_rows();
   check_completeness();
   check_symmetry();
-  TopologyMatrix matrix{gpus_, names_, {}, {}};
+  TopologyMatrix matrix{gpus_, names_, {}, {}, {}};
   for (std::size_t column = 0; column < names_.size(); ++column) {
     if (column < static_cast<std::size_t>(gpus_)) {
       matrix.cells.push_back(rows_.at(names_[column]).cells);
+      matrix.lines.push_back(rows_.at(names_[column]).line);
     } else {
       matrix.nic_names.push_back(nic_name(names_[column]));
     }

@@ -1,8 +1,10 @@
 // `nvidia-smi topo -m` text -> Machine: wiring from the matrix, numbers assumed.
+#include <stdexcept>
 #include <utility>
 
 #include "models/machine.hpp"
 #include "models/machine_detail.hpp"
+#include "models/pcie_tree.hpp"
 #include "models/topology_words.hpp"
 
 namespace sym::models {
@@ -54,6 +56,18 @@ Machine parse_topology_text(const std::string& text, const std::string& origin) 
       machine.pair_lanes.push_back(cells[peer].lanes);
     }
   }
+  const auto said = [&matrix](const detail::Misfit& misfit) {
+    return "row " + matrix.names[static_cast<std::size_t>(misfit.gpu)] + ", column " +
+           matrix.names[static_cast<std::size_t>(misfit.other)] + " " + misfit.text();
+  };
+  if (const auto misfit = detail::pcie_misfit(machine, detail::Devices::gpus)) {
+    const int line = matrix.lines[static_cast<std::size_t>(misfit->gpu)];
+    throw std::invalid_argument(origin + ":" + std::to_string(line) + ": " + said(*misfit) +
+                                detail::fits_a_tree);
+  }
+  if (const auto misfit = detail::pcie_misfit(machine, detail::Devices::all))
+    machine.description +=
+        " NICs do not fit one PCIe tree, and their ways are as if they did: " + said(*misfit) + ".";
   detail::assume_numbers(machine);
   return machine;
 }

@@ -43,6 +43,7 @@ struct TopologyMatrix {
   int gpus = 0;
   std::vector<std::string> names;        // columns: GPUs, then NICs
   std::vector<std::vector<Cell>> cells;  // for each GPU, one for each column
+  std::vector<int> lines;                // for each GPU, where its row begins
   std::vector<std::string> nic_names;    // as in the header, or as the NIC legend says
 
   int nics() const { return static_cast<int>(names.size()) - gpus; }

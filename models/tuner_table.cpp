@@ -8,6 +8,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "models/multicast.hpp"
+
 #ifndef SYM_NCCL_TABLE
 #define SYM_NCCL_TABLE "models/nccl/tuner.json"
 #endif
@@ -109,6 +111,7 @@ NcclSystem nccl_system(const Machine& machine, int pes) {
   const int of_pairs = std::accumulate(machine.pair_lanes.begin(), row_end, 0);
   if (of_pairs > 0) lanes = std::min<double>(lanes, of_pairs);
   system.nvlink_gbps = lanes * system.constants().member("lane_gbps").positive();
+  system.multicast = has_multicast(machine);
   system.overhead_us = machine.number_or(
       "nccl_overhead_us", nccl_table().member("net_overhead_us").member("intel").positive());
   if (system.nodes == 1) return system;

@@ -21,6 +21,7 @@ struct NcclSystem {
   int nics = 0;            // that a node uses
   double nic_gbps = 0;     // line rate
   double overhead_us = 0;  // of a step that leaves a node: NCCL's proxy
+  bool multicast = false;  // the switches have it
 
   bool amd() const { return overhead_us >= 2; }
   // Of arrays by 1, 2 and more nodes.

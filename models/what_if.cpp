@@ -79,7 +79,7 @@ class Changer {
       if (name_ == group.name) return apply_group(group);
     }
     const auto found = machine_.numbers.find(name_);
-    if (found != machine_.numbers.end()) return set(found->second);
+    if (found != machine_.numbers.end()) return set_one(found->second);
     Keys known;
     for (const Group& group : groups()) known.emplace_back(group.name);
     const bool exists = number_keys().contains(name_);
@@ -99,6 +99,12 @@ class Changer {
     quantity.source = "assumed: what if " + change_ + "; was " + quantity.source;
     quantity.measured = false;
     ++changed_;
+  }
+
+  void set_one(Quantity& quantity) {
+    set(quantity);
+    const std::string fault = detail::value_fault(name_, quantity.value);
+    if (!fault.empty()) refuse(name_ + " " + fault);
   }
 
   void set(const Keys& keys, bool inverse) {

@@ -3,6 +3,7 @@
 
 #include "models/json_parts.hpp"
 #include "models/machine_detail.hpp"
+#include "models/pcie_tree.hpp"
 
 namespace sym::models::detail {
 namespace {
@@ -114,6 +115,12 @@ void read_wiring(const JsonAt& root, Machine& machine) {
     machine.gpus_per_node = read_whole(root.member("gpus_per_node"), 1, most_gpus);
     read_pairs(root, machine);
     read_nics(root, machine);
+    if (const auto misfit = pcie_misfit(machine, Devices::gpus)) {
+      root.member("pair_class")
+          .elements()[static_cast<std::size_t>(misfit->gpu)]
+          .elements()[static_cast<std::size_t>(misfit->other)]
+          .refuse(misfit->text() + fits_a_tree);
+    }
     return;
   }
   for (const char* key :

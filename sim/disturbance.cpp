@@ -14,7 +14,8 @@ namespace {
 [[noreturn]] void refuse(const std::string& text) {
   throw UsageError("'" + text +
                    "' is no disturbance; slow_gpu=PE:FACTOR, slow_nic=PE:FACTOR, "
-                   "slow_link=PE-PE:FACTOR and background=PE-PE:GBPS are accepted");
+                   "slow_link=PE-PE:FACTOR, with a FACTOR from 1 on, by which something is slower, "
+                   "and background=PE-PE:GBPS are accepted");
 }
 
 template <class T>
@@ -73,7 +74,7 @@ void add_disturbances(Disturbance& all, const std::string& text) {
 void require_pes(const Disturbance& all, int pes) {
   const auto require = [pes](int pe) {
     if (pe < 0 || pe >= pes)
-      throw UsageError("a disturbance of PE " + std::to_string(pe) + "; PEs are 0 to " +
+      throw UsageError("--inject says something of PE " + std::to_string(pe) + "; PEs are 0 to " +
                        std::to_string(pes - 1));
   };
   for (const auto& [pe, factor] : all.slow_gpus) require(pe);

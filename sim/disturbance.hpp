@@ -15,7 +15,8 @@ struct Disturbance {
     int from = 0, to = 0;  // PEs
     double value = 0;
   };
-  std::map<int, double> slow_gpus;  // PE: its SMs and copy engines take so many times as long
+  std::map<int, double> slow_gpus;  // PE: its SMs, copy engines and launches take so many
+                                    // times as long
   std::map<int, double> slow_nics;  // PE: the NIC that it uses has its rate divided by so much
   // Both directions between two PEs: the slowest link on their way has, for their traffic alone,
   // its rate divided by so much.

@@ -14,6 +14,16 @@ void ThreadBlock::fail(const std::string& what, Site site) {
   pe_failed_.store(true, std::memory_order_relaxed);
 }
 
+bool ThreadBlock::lies_in(Range range, std::size_t count, const char* what, Site site) {
+  constexpr std::size_t most = ~std::size_t{0} / 2;  // at() behind the end counts nearly 2^64
+  if (range.first <= count && range.count <= count - range.first && count <= most) return true;
+  fail("out of bounds: " + std::to_string(range.count) + " elements from " +
+           std::to_string(range.first) + " on of a " + what + " of " + std::to_string(count) +
+           " elements",
+       site);
+  return false;
+}
+
 std::byte* ThreadBlock::scratch_at(Elements scratch, Range range, Site site) {
   const std::size_t offset = scratch.offset_bytes;
   const bool inside = range.first <= scratch.count && range.count <= scratch.count - range.first &&

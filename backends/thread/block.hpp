@@ -220,9 +220,12 @@ class ThreadBlock {
                Site site = Site::here());
 
  private:
+  // Whether the range is one of so many elements; fails the block if not.
+  bool lies_in(Range range, std::size_t count, const char* what, Site site);
   // The address of a range, or null after failing the block because it is out of bounds.
   template <class T>
   T* address(Window<T> window, Range range, int pe, Site site) {
+    if (!lies_in(range, window.count, "window", site)) return nullptr;
     std::byte* at =
         shared_.heap.at(pe, window.offset_bytes + range.first * sizeof(T), range.count * sizeof(T));
     if (at == nullptr)
@@ -231,13 +234,7 @@ class ThreadBlock {
   }
   template <class T>
   std::remove_const_t<T>* address(Local<T> local, Range range, int, Site site) {
-    if (range.first > local.count || range.count > local.count - range.first) {
-      fail("out of bounds: " + std::to_string(range.count) + " elements from " +
-               std::to_string(range.first) + " on of a local array of " +
-               std::to_string(local.count) + " elements",
-           site);
-      return nullptr;
-    }
+    if (!lies_in(range, local.count, "local array", site)) return nullptr;
     return const_cast<std::remove_const_t<T>*>(local.data) + range.first;
   }
   template <class T>

@@ -1,5 +1,6 @@
 // What a collective refuses: an input that overlaps its output in part, and work memory that
-// overlaps either. A verb would read what it has written itself, and no order helps.
+// overlaps either (a verb would read what it has written itself, and no order helps) or is too
+// small; and less than one piece.
 #pragma once
 
 #include <string>
@@ -41,6 +42,13 @@ SYM_HD constexpr bool are_same(const Extent<A>& a, const Extent<B>& b) {
   }
 }
 
+// Whether the memory has all of its elements. A part that begins behind a memory's end counts
+// nearly 2^64.
+template <Operand M>
+SYM_HD constexpr bool has_room(const Extent<M>& extent) {
+  return extent.n <= extent.memory.count && extent.memory.count <= ~std::size_t{0} / 2;
+}
+
 // Fails the block, with this sentence, unless the two are apart; and returns whether they are.
 // Algorithms then return: no transfer of theirs would be delivered.
 template <Block B, Operand In, Operand Out>
@@ -60,13 +68,20 @@ template <Block B, Operand In, Operand Out>
 SYM_FN bool apart_or_in_place(B& block, const Extent<In>& in, const Extent<Out>& out) {
   return apart_or_in_place(block, in, out, out);
 }
-// The same for `work`, which may be neither.
+// The same for `work`, which may be neither, and has room for what comes to it.
 template <Block B, Operand In, Operand Work, Operand Out>
 SYM_FN bool work_is_apart(B& block, const Extent<In>& in, const Extent<Work>& work,
                           const Extent<Out>& out) {
   return block.require(are_apart(work, in) && are_apart(work, out),
                        "the work memory of a collective overlaps neither its input nor its output",
-                       work.n, out.n);
+                       work.n, out.n) &&
+         block.require(has_room(work), "the work memory of a collective has room for what it needs",
+                       work.n, work.memory.count);
+}
+// A part of a share goes in `pieces`.
+template <Block B>
+SYM_FN bool is_in_pieces(B& block, int pieces) {
+  return block.require(pieces >= 1, "what a collective sends in pieces goes in one or more", 0, 1);
 }
 
 // The same of operations of queues, on the host: throws UsageError.
@@ -83,6 +98,10 @@ void require_work_apart(const Extent<In>& in, const Extent<Work>& work, const Ex
         "the work memory of a collective overlaps neither its input nor its output; this does, "
         "of " +
         std::to_string(work.n) + " elements");
+  if (!has_room(work))
+    throw UsageError("the work memory of a collective has room for what it needs; this needs " +
+                     std::to_string(work.n) + " elements and has " +
+                     std::to_string(work.memory.count));
 }
 
 }  // namespace sym

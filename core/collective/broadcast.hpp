@@ -12,7 +12,9 @@
 namespace sym {
 
 namespace detail {
-// The root is a rank. `in` is read on the root alone, and may be `out` there.
+// The root is a rank. `in` is read on the root alone, and may be `out` there. Where it overlaps
+// `out` in part, the root alone can refuse: on the others `in` may be anything, and they wait for
+// the root until their waits expire.
 template <Block B, Operand In, Operand Out>
 SYM_FN bool root_is_apart(B& block, const Team& team, const Extent<In>& in, const Extent<Out>& out,
                           int root) {

@@ -92,6 +92,7 @@ inline std::size_t head_of(const QueuePlan& plan, std::size_t n) {
 template <World W, class T>
 void all_gather_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Window<T> out,
                             std::size_t n, const QueuePlan& plan) {
+  detail::require_plan(queues, plan);
   const Window<T> place = out.at(static_cast<std::size_t>(queues.group.team.rank()) * n);
   const Extent input{in, n}, output{out, static_cast<std::size_t>(queues.group.team.size()) * n};
   if (!are_same(input, Extent{place, n})) require_apart(input, output);
@@ -105,6 +106,7 @@ void all_gather_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Wi
 template <World W, class T>
 void all_to_all_copy_engine(W& world, const QueueGroup& queues, Window<T> in, Window<T> out,
                             std::size_t n, const QueuePlan& plan) {
+  detail::require_plan(queues, plan);
   const int rank = queues.group.team.rank();
   const std::size_t size = static_cast<std::size_t>(queues.group.team.size()) * n;
   require_apart(Extent{in, size}, Extent{out, size});

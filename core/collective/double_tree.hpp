@@ -178,6 +178,7 @@ SYM_FN void all_reduce_double_tree(B& block, const Group& group, Window<T> in, W
   const Extent all{in, n}, arrivals{work, double_tree_work<T>(n)}, result{out, n};
   if (!apart_or_in_place(block, all, result) || !work_is_apart(block, all, arrivals, result))
     return;
+  if (!is_in_pieces(block, pieces)) return;
   detail::DoubleTree<T> mine{in, work, out, {}, {}, pieces};
   for (int tree = 0; tree < 2; ++tree) {
     mine.uses[tree] = detail::uses_tree(block, tree);

@@ -74,6 +74,7 @@ struct MulticastNode {
 template <MulticastBlock B, class T, class Op>
 SYM_FN void all_reduce_nvls_tree(B& block, const Group& group, Window<T> in, Window<T> work,
                                  Window<T> out, std::size_t n, Op op, int per_node, int pieces) {
+  if (!is_in_pieces(block, pieces)) return;
   detail::all_reduce_with(
       block, group, in, out, n, op, per_node,
       detail::TreeRail<T, detail::OnRails<Op>>{work, pieces, detail::on_rails(op, per_node)},

@@ -6,9 +6,12 @@
 // so windows may be rewritten, and results read, by what follows there.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <string>
 
 #include "core/collective/barrier.hpp"
+#include "core/error.hpp"
 #include "core/world.hpp"
 
 namespace sym {
@@ -37,9 +40,27 @@ struct QueueGroup {
 };
 
 // A flag for each piece, and one of each line for its end.
-constexpr std::size_t posts_of(int pieces) { return static_cast<std::size_t>(pieces + copy_lines); }
+constexpr std::size_t posts_of(int pieces) {
+  return static_cast<std::size_t>(pieces) + static_cast<std::size_t>(copy_lines);
+}
 
 namespace detail {
+
+// On the host: throws UsageError for a plan that nothing could follow.
+inline void require_plan(const QueueGroup& queues, const QueuePlan& plan) {
+  if (plan.pieces < 1) {
+    throw UsageError("QueuePlan::pieces is " + std::to_string(plan.pieces) +
+                     "; what goes to a member is sent in at least one");
+  }
+  if (!(plan.shrink > 0) || !std::isfinite(plan.shrink)) {
+    throw UsageError("QueuePlan::shrink is " + std::to_string(plan.shrink) +
+                     "; a piece is so many times as long as the one before, above 0");
+  }
+  if (queues.posts.slots < posts_of(plan.pieces)) {
+    throw UsageError("QueueGroup::posts has " + std::to_string(queues.posts.slots) +
+                     " slots; posts_of(pieces) is " + std::to_string(posts_of(plan.pieces)));
+  }
+}
 
 struct MeetKernel {
   Group group;

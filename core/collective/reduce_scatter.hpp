@@ -70,6 +70,7 @@ SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> w
   const std::size_t size = static_cast<std::size_t>(team.size()) * n;
   const Extent all{in, size}, slot_room{work, size}, result{out, n};
   if (!apart(block, all, result) || !work_is_apart(block, all, slot_room, result)) return;
+  if (!is_in_pieces(block, pieces)) return;
   if (!barrier(block, group)) return;  // slots may be written
   for (int index = 0; index <= cuts; ++index) {
     for (int hop = 1; hop < team.size() && index < cuts; ++hop) {
@@ -97,7 +98,7 @@ SYM_FN void reduce_scatter_ring(B& block, const Group& group, In in, Window<T> w
   const std::size_t size = static_cast<std::size_t>(group.team.size()) * n;
   const Extent room{work, size}, place{own, n};
   const Extent result{out, n};
-  if (!apart(block, Extent{in, size}, room)) return;
+  if (!work_is_apart(block, Extent{in, size}, room, Extent{work, 0})) return;
   if (!block.require(are_same(result, place) || are_apart(result, room),
                      "the output of a collective is its place in the work memory, or apart from it",
                      n, size))

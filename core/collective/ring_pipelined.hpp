@@ -15,7 +15,7 @@ namespace sym {
 template <Block B, class T, Operand In, class Op>
 SYM_FN void all_reduce_ring_pipelined(B& block, const Group& group, In in, Window<T> out,
                                       std::size_t n, Op op, int pieces) {
-  if (!apart(block, Extent{in, n}, Extent{out, n})) return;
+  if (!apart(block, Extent{in, n}, Extent{out, n}) || !is_in_pieces(block, pieces)) return;
   const Team& team = group.team;
   const Channel& channel = group.channel;
   const std::size_t slot = static_cast<std::size_t>(block.index());

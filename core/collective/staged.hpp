@@ -7,6 +7,8 @@
 // the same bits as reduce_scatter_direct and all_reduce_one_shot, for any number of pieces.
 #pragma once
 
+#include <vector>
+
 #include "core/collective/apart.hpp"
 #include "core/collective/queues.hpp"
 #include "core/collective/share.hpp"
@@ -62,7 +64,14 @@ class Staged {
         lines_(world, queues, queues.group.team.size() > 1 ? lines : 0),
         slots_(staged_slots(work.window, work.shares)),
         shares_(work.shares),
-        plan_(plan) {}
+        plan_(plan) {
+    double term = 1;
+    for (int index = 0; index < plan.pieces; ++index, term *= plan.shrink)
+      ends_.push_back(ends_.back() + term);
+    if (!std::isfinite(ends_.back()))
+      throw UsageError("QueuePlan::shrink is too large for " + std::to_string(plan.pieces) +
+                       " pieces");
+  }
 
   // Members' pieces leave for their owners' slots, piece by piece, each with its flag.
   void push(Window<T> in) {
@@ -114,13 +123,9 @@ class Staged {
   // Where the pieces before `index` end: whole granules, of 1 + r + r^2 + ...
   std::size_t cut(std::size_t count, int index) const {
     if (index >= plan_.pieces) return count;
-    const auto sum = [&](int terms) {
-      double all = 0, term = 1;
-      for (int i = 0; i < terms; ++i, term *= plan_.shrink) all += term;
-      return all;
-    };
     const auto granules = static_cast<double>(count / granule<T>);
-    return granule<T> * static_cast<std::size_t>(granules * (sum(index) / sum(plan_.pieces)));
+    const double part = ends_[static_cast<std::size_t>(index)] / ends_.back();
+    return granule<T> * static_cast<std::size_t>(granules * part);
   }
 
   W& world_;
@@ -130,6 +135,7 @@ class Staged {
   PerMember<Window<T>> slots_;
   Shares shares_;
   QueuePlan plan_;
+  std::vector<double> ends_{0};  // where each piece ends, the first being 1 long
 };
 
 }  // namespace detail
@@ -151,6 +157,7 @@ struct StagedShares {
 template <World W, class T, class Op>
 void reduce_scatter_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
                            Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
+  detail::require_plan(queues, plan);
   const StagedRows rows{n};
   const Extent all{in, static_cast<std::size_t>(queues.group.team.size()) * n}, result{out, n};
   require_apart(all, result);
@@ -167,6 +174,7 @@ void reduce_scatter_staged(W& world, const QueueGroup& queues, Window<T> in, Win
 template <World W, class T, class Op>
 void all_reduce_staged(W& world, const QueueGroup& queues, Window<T> in, Window<T> work,
                        Window<T> out, std::size_t n, Op op, const QueuePlan& plan) {
+  detail::require_plan(queues, plan);
   const Team& team = queues.group.team;
   const StagedShares<T> shares{n, team.size()};
   const Extent all{in, n}, result{out, n};

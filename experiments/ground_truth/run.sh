@@ -62,7 +62,7 @@ compare_one() { # compare_one NAME FILE MACHINE FLAVOUR COLUMNS
 study() { # study NAME FILE ROWS COLUMNS ALGORITHM MACHINE FLAVOUR SCALE
   if [ ! -f "$truth/$2" ]; then
     echo "$1: skipped, no $truth/$2"
-  elif ! "$sym" list | grep -q "^ *$5 "; then
+  elif ! "$sym" list | grep "^ *$5 " >/dev/null; then
     echo "$1: skipped, this sym has no $5"
   else
     measured "$2" "$3" "$4" "$8" >"$work/$1.csv"

@@ -3,6 +3,7 @@
 #include "experiments/sym/backends.hpp"
 
 #if defined(SYM_HAVE_CUDA)
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -112,6 +113,13 @@ void add_baseline(Outcome& outcome, const Point& point, const cuda::BaselineResu
   }
 }
 
+// What --wait-ms says is said to every process of the job as its environment says it.
+void set_wait(const RunOptions& options) {
+  const auto& given = options.given;
+  if (std::find(given.begin(), given.end(), "--wait-ms") != given.end())
+    setenv("SYM_WAIT_MS", std::to_string(options.wait_ms).c_str(), 1);
+}
+
 // The heap that the points need, unless somebody has said its size: the default is for small ones.
 void want_heap(const std::vector<Point>& points) {
   constexpr std::size_t usual = std::size_t{3} << 30;
@@ -127,6 +135,7 @@ int run_on_cuda(const Algorithm& algorithm, const std::vector<Point>& points,
                 const std::function<void(const Point&, const Outcome&)>& done) {
   if (points.empty()) return 0;
   want_heap(points);
+  set_wait(options);
   const int pes = points.front().pes;
   const int gpus = options.gpus < 0 ? pes : options.gpus;
   cuda::prepare_environment(pes, gpus);

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "experiments/sym/dtypes.hpp"
 #include "experiments/sym/flavour.hpp"
+#include "experiments/sym/option_uses.hpp"
 #include "experiments/sym/pieces.hpp"
 #include "experiments/sym/registry.hpp"
 #include "models/choose.hpp"
@@ -25,28 +26,37 @@ struct Fault {
   int pe = -1;
 };
 
-Fault parse_fault(const std::string& text, const std::vector<std::string>& faults, int pes) {
+Fault parse_fault(const std::string& text, const std::vector<std::string>& faults, int pes,
+                  const std::string& backend) {
   const std::size_t equals = text.find('=');
   Fault fault{text.substr(0, equals)};
   const std::string form = equals == std::string::npos ? fault.what : fault.what + "=PE";
   if (std::find(faults.begin(), faults.end(), form) == faults.end()) {
-    throw UsageError(
-        fmt::format("--inject '{}': {} can be injected here", text, fmt::join(faults, ", ")));
+    throw UsageError(fmt::format("--inject '{}': {} can be injected here{}", text,
+                                 fmt::join(faults, ", "),
+                                 backend == "sim" ? ", and slow_gpu=, slow_nic=, slow_link= and "
+                                                    "background= into the machine"
+                                                  : ""));
   }
   if (equals == std::string::npos) return fault;
   const std::string number = text.substr(equals + 1);
   const auto [rest, error] =
       std::from_chars(number.data(), number.data() + number.size(), fault.pe);
   const bool whole = error == std::errc() && rest == number.data() + number.size();
-  if (!whole || fault.pe < 0 || fault.pe >= pes) {
+  if (!whole) {
+    throw UsageError(fmt::format(
+        "--inject '{}': '{}' is no PE; one fault at a time can be injected into a program", text,
+        number));
+  }
+  if (fault.pe < 0 || fault.pe >= pes) {
     throw UsageError(fmt::format("--inject '{}': PEs are 0 to {}", text, pes - 1));
   }
   return fault;
 }
 
-void inject(Point& point, const std::string& text, const std::vector<std::string>& faults) {
-  if (text.empty()) return;
-  const Fault fault = parse_fault(text, faults, point.pes);
+void inject(Point& point, const RunOptions& options, const std::vector<std::string>& faults) {
+  if (options.inject.empty()) return;
+  const Fault fault = parse_fault(options.inject, faults, point.pes, options.backend);
   if (fault.what == "skip") {
     point.skip_pe = fault.pe;
   } else if (fault.what == "count") {
@@ -73,10 +83,8 @@ std::string why_no_multicast(const Planning& planning, const std::string& varian
     return fmt::format("variant {} needs multicast, which this backend does not have", variant);
   if (planning.options.backend != "sim") return "";
   if (!models::has_multicast(machine)) {
-    return fmt::format(
-        "variant {} needs NVLink multicast, which machine {} does not have (nvls_efficiency is not "
-        "among its numbers)",
-        variant, machine.name);
+    return fmt::format("variant {} needs NVLink multicast, which machine {} does not have: {}",
+                       variant, machine.name, models::multicast_fault(machine));
   }
   if (variant == "nvls" && planning.pes > machine.gpus_per_node) {
     return fmt::format(
@@ -113,6 +121,7 @@ models::Menu menu_of(const Planning& planning) {
   menu.most_blocks =
       std::max(1, static_cast<int>(planning.machine.number_or("sms", 132)) / sharers);
   menu.packet_blocks = menu.most_blocks;
+  menu.blocks = options.blocks;
   return menu;
 }
 
@@ -125,9 +134,12 @@ models::Choice choose(const Planning& planning, const models::Job& job, const mo
 }
 
 // What --explain says of the choice.
-std::vector<std::string> explained(const models::Choice& choice, const std::string& taken) {
+std::vector<std::string> explained(const models::Choice& choice, const std::string& taken,
+                                   const RunOptions& options) {
   std::vector<std::string> lines{fmt::format("auto: {}, {}", choice.variant, choice.why)};
   if (taken != choice.variant) lines[0] += fmt::format("; {} was asked for", taken);
+  if (options.threads > 0 && !choice.candidates.empty())
+    lines[0] += "; estimates are of threads of their own";
   for (const models::Estimate& one : choice.candidates) {
     lines.push_back(fmt::format("  {:<14} {:>9.2f} us, {:>3} blocks: {}", one.variant, one.us,
                                 one.blocks, models::terms_text(one)));
@@ -161,7 +173,8 @@ std::vector<Point> collective_points(const Planning& planning) {
   }
   std::vector<Point> points;
   for (const std::size_t bytes : options.sizes) {
-    const models::Job job{name, planning.pes, static_cast<double>(bytes)};
+    const models::Job job{name, planning.pes, static_cast<double>(bytes), options.pieces,
+                          static_cast<double>(options.head)};
     const models::Menu menu = menu_of(planning);
     const int per_node = per_node_of(planning);
     const bool levels = chooses_levels(planning.algorithm, options.variant);
@@ -185,7 +198,7 @@ std::vector<Point> collective_points(const Planning& planning) {
         point.threads =
             models::with_threads(planning.machine, models::messages_of(job), point.blocks).threads;
       }
-      if (options.sim.explain) point.choice = explained(choice, variant);
+      if (options.sim.explain) point.choice = explained(choice, variant, options);
       point.flavour = flavour_of(planning, bytes);
       point.op = planning.algorithm.has_op ? options.op : "sum";
       point.data = options.data;
@@ -202,13 +215,16 @@ std::vector<Point> collective_points(const Planning& planning) {
 }
 
 std::vector<std::string> collective_arguments(const Point& point) {
-  return {"--bytes",    std::to_string(point.bytes),
-          "--op",       point.op,
-          "--data",     point.data,
-          "--root",     std::to_string(point.root),
-          "--per-node", std::to_string(point.per_node),
-          "--pieces",   std::to_string(point.pieces),
-          "--head",     std::to_string(point.head_bytes)};
+  std::vector<std::string> arguments{"--bytes", std::to_string(point.bytes), "--data", point.data};
+  if (point.op != RunOptions{}.op) arguments.insert(arguments.end(), {"--op", point.op});
+  const auto add_used = [&](const char* option, auto value) {
+    if (is_used(option, point)) arguments.insert(arguments.end(), {option, std::to_string(value)});
+  };
+  add_used("--root", point.root);
+  add_used("--per-node", point.per_node);
+  add_used("--pieces", point.pieces);
+  add_used("--head", point.head_bytes);
+  return arguments;
 }
 
 }  // namespace
@@ -244,7 +260,7 @@ Point Planning::point(const std::string& variant, std::size_t bytes) const {
   }
   point.graph = options.graph;
   point.seed = options.seed;
-  inject(point, options.inject, algorithm.family.faults);
+  inject(point, options, algorithm.family.faults);
   debug_info(fmt::format("{} of {} bytes: variant {}, {} blocks of {} threads", point.algorithm,
                          bytes, variant, point.blocks, point.threads));
   return point;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "backends/report/build.hpp"
@@ -25,6 +26,26 @@ const char* purpose(const std::string& backend) {
   if (backend == "cuda") return "how fast is it on GPUs joined by NVLink";
   return "how fast is it across nodes";
 }
+
+const std::vector<std::string>& dtypes_of(const Algorithm& algorithm) {
+  return algorithm.dtypes.empty() ? dtype_names() : algorithm.dtypes;
+}
+std::vector<std::string> ops_of(const Algorithm& algorithm) {
+  return algorithm.has_op ? op_names() : std::vector<std::string>{};
+}
+
+// The types that an algorithm takes, and those of variants that take fewer; and its operators.
+void print_types(const Algorithm& algorithm) {
+  using Types = std::vector<std::string>;
+  std::map<Types, Types> fewer;  // types: variants
+  for (const auto& [variant, types] : algorithm.fewer_dtypes) fewer[types].push_back(variant);
+  std::string text = fmt::format("dtypes {}", fmt::join(dtypes_of(algorithm), ", "));
+  for (const auto& [types, variants] : fewer)
+    text += fmt::format(" ({}: {}{})", fmt::join(variants, ", "), fmt::join(types, ", "),
+                        algorithm.has_op ? "; on GPUs sum alone" : "");
+  if (algorithm.has_op) text += fmt::format("; ops {}", fmt::join(op_names(), ", "));
+  fmt::print("  {:<20} {}\n", "", text);
+}
 }  // namespace
 
 int list_command(const Invocation& invocation, bool as_json) {
@@ -33,7 +54,10 @@ int list_command(const Invocation& invocation, bool as_json) {
     for (const Algorithm& algorithm : invocation.registry.algorithms()) {
       json["algorithms"].push_back({{"name", algorithm.name},
                                     {"summary", algorithm.summary},
-                                    {"variants", algorithm.variants}});
+                                    {"variants", algorithm.variants},
+                                    {"dtypes", dtypes_of(algorithm)},
+                                    {"fewer_dtypes", algorithm.fewer_dtypes},
+                                    {"ops", ops_of(algorithm)}});
     }
     for (const std::string& backend : backend_names()) {
       json["backends"].push_back({{"name", backend}, {"unavailable", why_unavailable(backend)}});
@@ -47,6 +71,7 @@ int list_command(const Invocation& invocation, bool as_json) {
   for (const Algorithm& algorithm : invocation.registry.algorithms()) {
     fmt::print("  {:<20} {:<48} {}\n", algorithm.name, algorithm.summary,
                fmt::join(algorithm.variants, ", "));
+    print_types(algorithm);
   }
   fmt::print("backends\n");
   for (const std::string& backend : backend_names()) {
@@ -57,8 +82,8 @@ int list_command(const Invocation& invocation, bool as_json) {
   for (const std::string& name : models::machine_names()) {
     fmt::print("  {:<16} {}\n", name, models::load_machine(name).description);
   }
-  fmt::print("dtypes            {}\nops               sum, prod, max, min, avg\n",
-             fmt::join(dtype_names(), ", "));
+  fmt::print("dtypes            {}\nops               {}\n", fmt::join(dtype_names(), ", "),
+             fmt::join(op_names(), ", "));
   return 0;
 }
 

@@ -5,22 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <sstream>
 
 #include "core/error.hpp"
+#include "experiments/sym/csv_text.hpp"
 
 namespace sym::command {
 
 namespace {
-
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  std::stringstream stream(line);
-  std::string cell;
-  while (std::getline(stream, cell, ',')) cells.push_back(cell);
-  if (!line.empty() && line.back() == ',') cells.emplace_back();
-  return cells;
-}
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -70,11 +61,11 @@ Timings read_timings(const std::string& path, const std::vector<std::string>& co
   if (!file) throw UsageError("cannot read " + path);
   Timings timings;
   std::vector<std::string> names;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (line.rfind('#', 0) == 0) continue;
-    const std::vector<std::string> cells = cells_of(line);
-    const std::string place = fmt::format("{}:{}", path, number);
+  int lines = 0;
+  while (const auto record = next_csv_record(file, lines)) {
+    if (record->starts_with('#')) continue;
+    const std::vector<std::string> cells = csv_cells_of(*record);
+    const std::string place = fmt::format("{}:{}", path, lines);
     if (names.empty()) {
       names = cells;
       timings.ours = !contains(names, "size_bytes");
@@ -89,10 +80,10 @@ Timings read_timings(const std::string& path, const std::vector<std::string>& co
       throw UsageError(
           fmt::format("{}: {} cells under {} columns", place, cells.size(), names.size()));
     }
-    Record record;
-    for (std::size_t i = 0; i < names.size(); ++i) record[names[i]] = cells[i];
-    if (!timings.ours) adopt(record, columns);
-    timings.records.push_back(std::move(record));
+    Record row;
+    for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
+    if (!timings.ours) adopt(row, columns);
+    timings.records.push_back(std::move(row));
   }
   if (names.empty()) require_columns(names, {"algorithm"}, path + ":1");
   return timings;

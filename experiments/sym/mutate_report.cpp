@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "experiments/sym/csv_text.hpp"
 #include "experiments/sym/mutate.hpp"
 
 namespace sym::command {
@@ -59,30 +60,6 @@ std::map<std::string, Tally> tallies_of(const std::vector<VariantResult>& result
 
 std::string name_of(const std::string& algorithm, const VariantResult& result) {
   return algorithm + (result.variant.empty() ? "" : " " + result.variant);
-}
-
-std::string quoted(const std::string& text) {
-  std::string all = "\"";
-  for (const char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return all + "\"";
-}
-
-// A line of a CSV as quoted() and commas make it.
-std::vector<std::string> quoted_cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool inside = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"' && inside && i + 1 < line.size() && line[i + 1] == '"') {
-      cells.back() += line[i++];
-    } else if (line[i] == '"') {
-      inside = !inside;
-    } else if (line[i] == ',' && !inside) {
-      cells.emplace_back();
-    } else {
-      cells.back() += line[i];
-    }
-  }
-  return cells;
 }
 
 // Names for mutants that outlive lines that come or go above them: the how-manieth place with that
@@ -152,9 +129,10 @@ void write_mutants_csv(const std::string& file, const std::string& algorithm,
   out << header << "\n";
   for (const VariantResult& result : results) {
     for (const MutantResult& one : result.mutants) {
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", algorithm, one.variant, one.group,
-                         quoted(one.site), quoted(one.change), one.verdict, quoted(one.kind),
-                         quoted(one.shape), quoted(one.found), quoted(one.note));
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", csv_cell(algorithm),
+                         csv_cell(one.variant), one.group, csv_quoted(one.site),
+                         csv_quoted(one.change), one.verdict, csv_quoted(one.kind),
+                         csv_quoted(one.shape), csv_quoted(one.found), csv_quoted(one.note));
     }
   }
   if (!out.flush()) throw UsageError("cannot write " + file);
@@ -200,16 +178,16 @@ void require_mutants_csv(const std::string& file) {
 std::vector<std::string> lost_kills(const std::string& file, const std::string& algorithm,
                                     const std::vector<VariantResult>& results) {
   std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
+  int lines = 0;
+  next_csv_record(in, lines);  // the header
   const auto dead = [](const std::string& verdict) {
     return verdict == "killed" || verdict == "hang";
   };
   std::set<std::string> killed, known;
   Names then, now;
-  while (std::getline(in, line)) {
-    const auto cells = quoted_cells_of(line);
-    if (cells.size() < 6) throw UsageError(file + ": a line has too few cells: " + line);
+  while (const auto record = next_csv_record(in, lines)) {
+    const auto cells = csv_cells_of(*record);
+    if (cells.size() < 6) throw UsageError(file + ": a line has too few cells: " + *record);
     if (cells[0] != algorithm) continue;
     const std::string name = then.of(cells[1], cells[3], cells[4]);
     known.insert(name);

@@ -22,6 +22,11 @@ std::vector<std::string> split(const std::string& text, char at) {
 }
 }  // namespace
 
+const std::vector<std::string>& op_names() {
+  static const std::vector<std::string> names{"sum", "prod", "max", "min", "avg"};
+  return names;
+}
+
 std::vector<std::string> comma_separated(const std::string& text) { return split(text, ','); }
 
 void require_name(const std::string& what, const std::string& name,

@@ -22,6 +22,7 @@ struct SimRunOptions {
 
 struct RunOptions {
   std::string algorithm;
+  std::vector<std::string> given{};  // the options that were typed, by name
   std::string backend = "check";
   std::vector<int> pes{};  // empty: the machine's GPUs in sim, else 2
   std::vector<std::size_t> sizes{1024};
@@ -99,6 +100,7 @@ std::vector<std::string> comma_separated(const std::string& text);
 // Throws UsageError with the nearest of `names` unless `name` is one of them.
 void require_name(const std::string& what, const std::string& name,
                   const std::vector<std::string>& names);
+const std::vector<std::string>& op_names();
 std::vector<int> parse_counts(const std::string& text, const std::string& option);
 // "64M" for 67108864: the inverse, where it is exact.
 std::string format_size(std::size_t bytes);

@@ -37,11 +37,12 @@ void Reporter::Coverage::add(const Checked& checked) {
 }
 
 Reporter::Reporter(const Invocation& invocation, const RunOptions& options,
-                   const Algorithm& algorithm, const models::Machine* machine)
+                   const Algorithm& algorithm, const models::Machine* machine, CsvFile& csv)
     : invocation_(invocation),
       options_(options),
       algorithm_(algorithm),
       machine_(machine),
+      csv_(csv),
       findings_({options.findings, options.sarif, options.suppress}) {
   for (const std::string& path : {options_.csv, options_.json}) {
     if (!path.empty()) report::require_writable(path);
@@ -67,6 +68,7 @@ void Reporter::row(const Point& point, const Outcome& outcome) {
   header();
   rows_.push_back(row_of(algorithm_, point, outcome, options_));
   add_rates(rows_.back(), algorithm_, point, machine_);
+  csv_.add(rows_.back());
   print_row(stdout, rows_.back());
   for (const std::string& line : point.choice) fmt::print("#   {}\n", line);
   for (const std::string& line : outcome.simulated.explanation) fmt::print("#   {}\n", line);
@@ -140,7 +142,7 @@ int Reporter::finish(std::vector<Row>& all) {
   if (rows_.empty()) return 0;
   findings_.write();
   all.insert(all.end(), rows_.begin(), rows_.end());
-  if (!options_.csv.empty()) write_csv(options_.csv, all);
+  csv_.require_written();
   if (!options_.json.empty()) write_json(options_.json, all);
   for (const std::string& line : findings_.summary()) fmt::print("# {}\n", line);
   if (options_.backend == "check") checker_lines();

@@ -16,14 +16,14 @@ namespace sym::command {
 class Reporter {
  public:
   // Throws UsageError for files that cannot be read or written. `machine` is null where none was
-  // named; all arguments outlive this.
+  // named; `csv` gets each row at once; all arguments outlive this.
   Reporter(const Invocation& invocation, const RunOptions& options, const Algorithm& algorithm,
-           const models::Machine* machine);
+           const models::Machine* machine, CsvFile& csv);
 
   // A run has come to its end. `last`: of the runs of its point, which share one row.
   void done(const Point& point, const Outcome& outcome, bool last);
-  // Writes the files and the lines after the table. 1 if anything was wrong, else 0. This run's
-  // rows join `all`, which the files hold.
+  // Writes the other files and the lines after the table. 1 if anything was wrong, else 0. This
+  // run's rows join `all`, which the files hold.
   int finish(std::vector<Row>& all);
 
  private:
@@ -54,6 +54,7 @@ class Reporter {
   const RunOptions& options_;
   const Algorithm& algorithm_;
   const models::Machine* machine_;
+  CsvFile& csv_;
   report::Findings findings_;
   Coverage coverage_;
   std::vector<Row> rows_;

@@ -8,6 +8,7 @@
 
 #include "backends/report/build.hpp"
 #include "core/error.hpp"
+#include "experiments/sym/csv_text.hpp"
 
 namespace sym::command {
 
@@ -167,23 +168,28 @@ void print_row(std::FILE* out, const Row& row) {
   std::fflush(out);
 }
 
-void write_csv(const std::string& path, const std::vector<Row>& rows) {
-  std::ofstream file(path);
-  const char* separator = "";
-  for (const auto& [name, value] : fields(Row{})) {
-    file << separator << name;
-    separator = ",";
+namespace {
+template <class F>
+std::string csv_line(const Row& row, F cell) {
+  std::string line;
+  for (const auto& [name, value] : fields(row)) line += cell(name, value) + ",";
+  line.back() = '\n';
+  return line;
+}
+}  // namespace
+
+void CsvFile::add(const Row& row) {
+  if (path_.empty()) return;
+  if (!file_.is_open()) {
+    file_.open(path_);
+    file_ << csv_line(Row{}, [](const std::string& name, const auto&) { return name; });
   }
-  file << "\n";
-  for (const Row& row : rows) {
-    separator = "";
-    for (const auto& [name, value] : fields(row)) {
-      file << separator << value;
-      separator = ",";
-    }
-    file << "\n";
-  }
-  if (!file.flush()) throw UsageError("cannot write " + path);
+  file_ << csv_line(row, [](const auto&, const std::string& value) { return csv_cell(value); });
+  file_.flush();
+}
+
+void CsvFile::require_written() const {
+  if (!file_) throw UsageError("cannot write " + path_);
 }
 
 void write_json(const std::string& path, const std::vector<Row>& rows) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +56,22 @@ std::vector<std::pair<std::string, std::string>> fields(const Row& row);
 
 void print_header(std::FILE* out, const std::string& title);
 void print_row(std::FILE* out, const Row& row);
-// Throws Failure if the file cannot be written.
-void write_csv(const std::string& path, const std::vector<Row>& rows);
+
+// The CSV of a run. Each row is in the file as soon as it is known, so that a run that is stopped
+// leaves those that it had.
+class CsvFile {
+ public:
+  // Empty: there is no file. The first row replaces what the file held.
+  explicit CsvFile(std::string path) : path_(std::move(path)) {}
+  void add(const Row& row);
+  // Throws UsageError if something could not be written.
+  void require_written() const;
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+// Throws UsageError if the file cannot be written.
 void write_json(const std::string& path, const std::vector<Row>& rows);
 
 }  // namespace sym::command

@@ -11,6 +11,7 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/flavour.hpp"
+#include "experiments/sym/option_uses.hpp"
 #include "experiments/sym/reporter.hpp"
 #include "models/what_if.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 // One run of the command: the points, and what has come of them so far.
 class Run {
  public:
-  Run(const Invocation& invocation, const RunOptions& options)
+  Run(const Invocation& invocation, const RunOptions& options, CsvFile& csv)
       : options_(options),
         registry_(invocation.registry),
         algorithm_(invocation.registry.find(options.algorithm)),
@@ -29,7 +30,7 @@ class Run {
         machine_(models::what_if(
             models::load_machine(options.machine.empty() ? "h200x2" : options.machine),
             options.what_if)),
-        reporter_(invocation, options_, algorithm_, has_machine_ ? &machine_ : nullptr) {
+        reporter_(invocation, options_, algorithm_, has_machine_ ? &machine_ : nullptr, csv) {
     if (options_.backend == "ibgda") throw Unavailable("ibgda: " + why_unavailable("ibgda"));
     if (options_.backend == "sim" && options_.machine.empty()) {
       throw UsageError("sim needs a machine: --machine NAME or FILE (sym list shows the names)");
@@ -62,6 +63,7 @@ class Run {
           algorithm_.family.points(Planning{algorithm_, options_, machine_, pes});
       planned.insert(planned.end(), points.begin(), points.end());
     }
+    require_uses_of_points(options_, algorithm_, planned);
     return planned;
   }
 
@@ -133,12 +135,14 @@ class Run {
 
 int run_command(const Invocation& invocation, const RunOptions& options) {
   std::vector<Row> all;
-  if (options.backend != "sim" || options.machine.empty()) return Run(invocation, options).run(all);
+  CsvFile csv(options.csv);
+  if (options.backend != "sim" || options.machine.empty())
+    return Run(invocation, options, csv).run(all);
   int status = 0;
   RunOptions one = options;
   for (const std::string& machine : models::machine_list(options.machine)) {
     one.machine = machine;
-    status = std::max(status, Run(invocation, one).run(all));
+    status = std::max(status, Run(invocation, one, csv).run(all));
   }
   return status;
 }

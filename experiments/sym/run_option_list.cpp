@@ -36,7 +36,7 @@ void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_option("--pes", raw.pes,
                  "number of PEs, or several: 2,4,8 (default: the machine's GPUs in sim, else 2)");
   run.add_option("-g", raw.gpus_per_thread, "GPUs, one PE each (as nccl-tests)");
-  run.add_option("-n", o.timed, "timed launches (as nccl-tests)");
+  run.add_option("-n", o.timed, "thread, cuda: timed launches (as nccl-tests)");
   run.add_option("-w", raw.warm_up,
                  "warm-up launches (as nccl-tests; one batch of -n always warms up)");
   run.add_option("-c", o.verify, "verify the data: 1 or 0 (as nccl-tests)");
@@ -49,9 +49,10 @@ void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
                  "sim: change the machine's numbers: nic=2x,nvlink=0.5x,launch_us=3");
   run.add_option("--blocks", o.blocks, "blocks of a launch (default: by size)");
   run.add_option("--threads", o.threads,
-                 "threads of a block on GPUs, at most 512 (default: by size)");
-  run.add_option("--iterations", o.iterations, "verified launches, each with other data");
-  run.add_flag("--graph", o.graph, "time the replay of a captured graph");
+                 "cuda: threads of a block, at most 512 (default: by size)");
+  run.add_option("--iterations", o.iterations,
+                 "verified launches, each with other data (default: 3; sim runs one)");
+  run.add_flag("--graph", o.graph, "thread, cuda: time the replay of a captured graph");
   run.add_option("--baseline", o.baseline,
                  "nccl: print NCCL's own time beside ours (cuda); gemm: that of its collective "
                  "plus the local product");
@@ -69,10 +70,10 @@ void add_common_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   run.add_option("--gpus", o.gpus, "cuda: GPUs to use; fewer than PEs: all PEs share one");
   run.add_option("--wait-ms", o.wait_ms, "how long a wait may last (thread, cuda; 0: for ever)");
   run.add_option("--inject", o.inject,
-                 "skip=PE or (collectives) count=PE: a PE that does not take part as it should; "
-                 "moe_dispatch_combine: bad_id, nan_weight or overflow; sim, several: "
-                 "slow_gpu=PE:FACTOR, slow_nic=PE:FACTOR, slow_link=PE-PE:FACTOR, "
-                 "background=PE-PE:GBPS");
+                 "a PE that does not take part as it should: skip=PE, or count=PE of what takes a "
+                 "count; moe_dispatch_combine: bad_id, nan_weight or overflow. sim, several: "
+                 "slow_gpu=PE:F, slow_nic=PE:F, slow_link=PE-PE:F (F times as slow, from 1 on) and "
+                 "background=PE-PE:GBPS (another flow)");
   run.add_option("--csv", o.csv, "write the rows to a file (docs/csv.md)");
   run.add_option("--json", o.json, "write the rows to a file");
 }
@@ -82,7 +83,9 @@ void add_check_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     run.add_option(name, value, text)->group(group);
   };
-  add("--runs", o.runs, "random, pct, and sim with --jitter: how many seeds, from --seed on");
+  add("--runs", o.runs,
+      "check with --schedule random or pct, and sim with --jitter (20): how many seeds, from "
+      "--seed on");
   add("--knobs", raw.knobs,
       "late_source,late_delivery,split,skew,poison (worst); shuffle,launch_order,wrap; or none "
       "(default: all that are on by themselves)");
@@ -107,13 +110,15 @@ void add_collective_options(CLI::App& run, RunOptions& o, RawRun& raw) {
   add("-b", raw.begin, "smallest size (as nccl-tests)");
   add("-e", raw.end, "largest size (as nccl-tests)");
   add("-f", raw.factor, "factor between sizes (as nccl-tests)");
-  add("--op", o.op, "sum, prod, max, min or avg");
+  add("--op", o.op, "of what reduces: sum, prod, max, min or avg");
   add("--data", o.data, "exact (integers, no tolerance) or random (seeded, for comparing hashes)");
   add("--root", o.root, "broadcast: the root's rank");
   add("--per-node", o.per_node,
-      "variants in two levels: PEs that they take for a node (default: by the machine)");
+      "variants in two levels (hierarchical..., nvls_tree, two_hop): PEs that they take for a node "
+      "(default: by the machine)");
   add("--pieces", o.pieces,
-      "variants with pipelines: pieces that a part goes in (default: by the machine's numbers)");
+      "push, staged, ring_pipelined, double_tree, hierarchical_tree, nvls_tree: pieces that a part "
+      "goes in (default: by the machine's numbers)");
   add("--head", raw.head,
       "copy_engine: bytes of each part that blocks put meanwhile (default: by the machine's "
       "numbers)");

@@ -14,16 +14,13 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/dtypes.hpp"
+#include "experiments/sym/option_uses.hpp"
 #include "sim/disturbance.hpp"
 
 namespace sym::command {
 
 namespace {
 
-const std::vector<std::string>& op_names() {
-  static const std::vector<std::string> names{"sum", "prod", "max", "min", "avg"};
-  return names;
-}
 const std::vector<std::string>& checker_schedules() {
   static const std::vector<std::string> names{"worst", "random", "pct", "exhaustive", "fifo"};
   return names;
@@ -87,6 +84,16 @@ void understand_schedule(RunOptions& o, const std::string& text, const Algorithm
       o.schedule = name;
     }
   }
+  if (chosen && o.backend != "check" && has_name(o.given, "--schedule"))
+    throw UsageError("--schedule goes with --backend check alone");
+}
+
+// Of an algorithm that has no estimates of its own.
+std::string why_unchosen(const Algorithm& algorithm) {
+  if (algorithm.variants.size() < 2) return algorithm.name + " has one variant";
+  if (algorithm.family.normalises)
+    return "that of " + algorithm.name + " is as for an all_reduce of as many bytes";
+  return "those of " + algorithm.name + " are asked for by name";
 }
 
 void require_backend(const RunOptions& o, const Algorithm& algorithm) {
@@ -99,23 +106,14 @@ void require_backend(const RunOptions& o, const Algorithm& algorithm) {
       throw UsageError("--baseline nccl needs GPUs: it goes with --backend cuda");
   }
   if (o.sim.explain && o.backend != "sim" && !algorithm.has_bound) {
-    throw UsageError("--explain says how a variant was chosen; of " + algorithm.name +
-                     " it goes with --backend sim alone");
+    throw UsageError(
+        fmt::format("--explain says how a variant was chosen, and {}; what takes the time it says "
+                    "with --backend "
+                    "sim alone",
+                    why_unchosen(algorithm)));
   }
-  const auto only = [&o](bool given, const char* option, const std::string& backend) {
-    if (given && o.backend != backend)
-      throw UsageError(std::string(option) + " goes with --backend " + backend + " alone");
-  };
-  only(o.no_data, "--no-data", "sim");
-  only(o.check, "--check", "sim");
-  only(o.blocks_exact, "--blocks-exact", "sim");
-  only(!o.what_if.empty(), "--what-if", "sim");
-  only(!o.flavour.empty(), "--flavour", "sim");
-  only(!o.network.empty(), "--network", "sim");
-  only(o.graph && o.backend != "thread", "--graph", "cuda");
-  only(o.variant == nccl_variant, "--variant nccl", "cuda");
-  only(o.coverage, "--coverage", "check");
-  only(o.schedule != "worst", "--schedule", "check");
+  if (o.variant == nccl_variant && o.backend != "cuda")
+    throw UsageError("--variant nccl goes with --backend cuda alone");
   const bool deterministic = o.backend == "check" || o.backend == "sim";
   if (!o.verify && deterministic)
     throw UsageError("-c 0 goes with thread and cuda: check and sim run what they verify");
@@ -131,13 +129,8 @@ void understand_sim(RunOptions& o, const CLI::App& app) {
     to += (to.empty() ? "" : ",") + part;
   }
   o.inject = rest;
-  const auto only = [&o](bool given, const char* option) {
-    if (given && o.backend != "sim")
-      throw UsageError(std::string(option) + " goes with --backend sim alone");
-  };
-  only(!o.sim.disturb.empty(), ("--inject " + o.sim.disturb).c_str());
-  for (const char* option : {"--trace", "--band", "--jitter", "--placement", "--concurrent"})
-    only(app.get_option(option)->count() > 0, option);
+  if (!o.sim.disturb.empty() && o.backend != "sim")
+    throw UsageError("--inject " + o.sim.disturb + " goes with --backend sim alone");
   if (app.get_option("--band")->count() > 0 && !(o.sim.band > 0 && o.sim.band <= 1000))
     throw UsageError("--band takes a percentage above 0 and up to 1000");
   if (o.backend == "sim" && o.sim.explain && o.sim.band <= 0) o.sim.band = 30;
@@ -147,29 +140,37 @@ void understand_sim(RunOptions& o, const CLI::App& app) {
 }
 
 // Options of one schedule do nothing under another, so they are refused.
-void require_schedule(const CLI::App& app, const RunOptions& o) {
+void require_schedule(const RunOptions& o) {
+  if (has_name(o.given, "--runs") && o.sim.jitter.empty() && o.backend != "check") {
+    throw UsageError(
+        o.backend == "sim"
+            ? "--runs counts seeds of --jitter; without it every run of sim takes the same time"
+            : "--runs goes with --schedule random or pct of --backend check, and with --jitter of "
+              "--backend sim; this is " +
+                  o.backend);
+  }
+  if (o.backend != "check") return;
   const auto only = [&](const char* option, const std::vector<std::string>& schedules) {
-    if (app.get_option(option)->count() == 0) return;
-    if (o.backend != "check")
-      throw UsageError(std::string(option) + " goes with --backend check alone");
-    if (!schedules.empty() && !has_name(schedules, o.schedule)) {
+    if (has_name(o.given, option) && !has_name(schedules, o.schedule)) {
       throw UsageError(fmt::format("{} goes with --schedule {}; this is {}", option,
                                    fmt::join(schedules, " or "), o.schedule));
     }
   };
-  if (o.sim.jitter.empty()) only("--runs", {"random", "pct"});
+  only("--runs", {"random", "pct"});
   only("--depth", {"pct"});
   only("--bound", {"exhaustive"});
   only("--knobs", {"worst", "random", "pct"});
-  only("--budget", {});
-  only("--time-limit", {});
-  only("--resident", {});
 }
 
 void understand_sizes(RunOptions& o, const RawRun& raw) {
   const int sources = static_cast<int>(!raw.sizes.empty()) + static_cast<int>(!raw.bytes.empty()) +
                       static_cast<int>(!raw.begin.empty() || !raw.end.empty());
   if (sources > 1) throw UsageError("say the sizes once: --sizes, --bytes or -b with -e");
+  if (!raw.factor.empty() && raw.begin.empty() && raw.end.empty())
+    throw UsageError(
+        "-f is the factor between the sizes from -b to -e; --sizes 1K:1G:x4 has its own");
+  if (!raw.pes.empty() && !raw.gpus_per_thread.empty())
+    throw UsageError("say the number of PEs once: --pes or -g");
   if (!raw.pes.empty()) o.pes = parse_counts(raw.pes, "--pes");
   if (!raw.gpus_per_thread.empty()) o.pes = parse_counts(raw.gpus_per_thread, "-g");
   if (!raw.sizes.empty()) o.sizes = parse_sizes(raw.sizes);
@@ -213,7 +214,8 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   understand_schedule(o, raw.schedule, algorithm);
   understand_sim(o, app);
   require_backend(o, algorithm);
-  require_schedule(app, o);
+  require_uses_of_backend(o);
+  require_schedule(o);
   understand_sizes(o, raw);
   understand_families(o, raw);
   if (!raw.knobs.empty()) o.knobs = comma_separated(raw.knobs);
@@ -240,6 +242,14 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   if (o.threads < 0 || o.threads > most_threads || o.threads % 32 != 0) {
     throw UsageError("--threads must be a multiple of 32 up to 512 (0: by size)");
   }
+}
+
+std::vector<std::string> given_to(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) names.push_back(option->get_name());
+  }
+  return names;
 }
 
 // An option that the parser did not know: one sentence with the nearest that exists.
@@ -292,6 +302,7 @@ RunOptions parse_run(const Registry& registry, const std::vector<std::string>& a
   parse(app, arguments);
   const Algorithm& algorithm = registry.find(options.algorithm);
   require_family(app, algorithm);
+  options.given = given_to(app);
   understand(options, raw, algorithm, app);
   return options;
 }

@@ -2,9 +2,8 @@
 # The CSV: one schema for every backend, and what compare makes of two.
 source "$(dirname "$0")/common.bash"
 
-for backend in check thread; do
-  try 0 "$SYM" run all_reduce --backend $backend --pes 2 --sizes 1K,4K -n 2 --csv $backend.csv
-done
+try 0 "$SYM" run all_reduce --backend check --pes 2 --sizes 1K,4K --csv check.csv
+try 0 "$SYM" run all_reduce --backend thread --pes 2 --sizes 1K,4K -n 2 --csv thread.csv
 try 0 "$SYM" run all_reduce --backend sim --machine h200x2 --network ports --sizes 1K,4K --csv sim.csv
 for file in check thread sim; do
   head -1 $file.csv | cmp -s - "$SYM_SOURCE_DIR/tests/golden/csv_header.txt" || fail "header of $file.csv"
@@ -22,7 +21,7 @@ try 0 "$SYM" run all_reduce --backend thread --sizes 1K,4K --variant two_shot --
 while read -r variant pes hash per_node; do
   [ "${variant:0:1}" = "#" ] && continue
   try 0 "$SYM" run all_reduce --data random --seed 7 --iterations 1 --bytes 20014 --dtype bf16 --blocks 3 --pes "$pes" \
-    --per-node "${per_node:-1}" --variant "$variant" --backend check
+    ${per_node:+--per-node "$per_node"} --variant "$variant" --backend check
   says "hash $hash"
 done <"$SYM_SOURCE_DIR/tests/golden/bits.txt"
 
@@ -53,6 +52,29 @@ printf 'size_bytes,oop_time_us,ip_time_us\n1024,fast,\n' >bad.csv
 refused "'fast' is no number" -- "$SYM" compare bad.csv sim.csv
 echo "a,b" >bad.csv
 refused "bad.csv:1" "no column" -- "$SYM" compare bad.csv sim.csv
+# A run that is stopped, or that comes to a size that it refuses, leaves the rows that it had, whole.
+"$SYM" run all_reduce --backend thread --pes 2 --sizes 64,64M -n 1000 --csv stopped.csv >out 2>err &
+for _ in $(seq 200); do
+  [ "$(wc -l 2>/dev/null <stopped.csv)" = 2 ] && break
+  sleep 0.1
+done
+kill -TERM $!
+wait $! 2>/dev/null
+what="a run that was stopped"
+[ "$(csv bytes stopped.csv)" = 64 ] || fail "rows of $what: $(cat stopped.csv)"
+[ "$(tail -c1 stopped.csv | od -An -c | tr -d ' ')" = '\n' ] || fail "the last row of $what is not whole"
+refused "6 is no multiple" -- "$SYM" run all_reduce --backend check --dtype f32 --sizes 8,6 --csv refused.csv
+[ "$(csv bytes refused.csv)" = 8 ] || fail "rows before a size that is refused"
+
+# Names with commas, quotes and ends of lines are quoted, and compare reads them again.
+"$SYM" machine h200x2 --out named.json >/dev/null || fail "machine --out"
+sed -i 's/"name": "h200x2"/"name": "two, \\"large\\"\\nGPUs"/' named.json
+try 0 "$SYM" run all_reduce --backend sim --machine named.json --network ports --sizes 1K,4K --csv named.csv
+sed -n 2p named.csv | grep -qF 'sim,"two, ""large""' || fail "a name in quotes: $(cat named.csv)"
+sed -n 3p named.csv | grep -q '^GPUs",all_reduce,' || fail "a name of two lines: $(cat named.csv)"
+try 0 "$SYM" compare named.csv named.csv
+says "2 points   median    0.0 %"
+
 try 0 "$SYM" run all_reduce --backend check --bytes 1K --json out.json
 grep -q '"algorithm": "all_reduce"' out.json || fail "json"
 finish

@@ -47,7 +47,7 @@ for inject in skip=1 count=1; do
 done
 
 # PEs go as well where the file says how many of them are a node.
-try 1 "$SYM" run all_reduce --backend check --pes 4 --variant ring --inject skip=1 --schedule random --bytes 4K
+try 1 "$SYM" run all_reduce --backend check --pes 4 --variant hierarchical_ring --inject skip=1 --schedule random --bytes 4K
 try 1 "$SYM" replay "$(sed -n 's/^  replay .* //p' out)" --shrink
 says "--pes 2"
 says "--per-node 2"

@@ -35,6 +35,40 @@ refused "2" -- "${run[@]}" --backend sim --machine h200x2 --pes 3
 refused "cannot read" -- "$SYM" replay no-such-file
 refused "cannot read" -- "$SYM" compare no-such-file neither
 
+# Options that would have no effect, each with where it has one.
+refused "--head has no effect here" "copy_engine" -- "${run[@]}" --head 4K
+refused "--pieces has no effect here: this is all_reduce two_shot" "ring_pipelined" -- "${run[@]}" --variant two_shot --pieces 3
+refused "--per-node has no effect here" "hierarchical_ring" -- "${run[@]}" --variant ring --pes 4 --per-node 2
+refused "--root has no effect here: broadcast alone" -- "${run[@]}" --root 0
+refused "--op has no effect here: all_gather reduces nothing" -- "$SYM" run all_gather --op sum
+refused "--blocks has no effect here" -- "$SYM" run gemm --blocks 3
+try 0 "${run[@]}" --variant all --pieces 2 --pes 4 --per-node 2
+try 0 "$SYM" run reduce_scatter --variant push --pieces 3 --op max
+try 0 "$SYM" run broadcast --root 1
+for option in "--gpus 1" "--threads 64"; do
+  # shellcheck disable=SC2086  # words of one command
+  refused "${option% *} goes with --backend cuda alone" -- "${run[@]}" $option
+done
+for option in "-n 3" "--wait-ms 5" --graph; do
+  # shellcheck disable=SC2086
+  refused "${option% *} goes with --backend thread or cuda; this is check" -- "${run[@]}" $option
+done
+refused "--schedule goes with --backend check alone" -- "${run[@]}" --backend thread --schedule worst
+sim=("${run[@]}" --backend sim --machine h200x2)
+refused "--iterations 3: sim runs one launch" -- "${sim[@]}" --iterations 3
+refused "-c is about data" -- "${sim[@]}" --no-data -c 1
+refused "-f is the factor" -- "${run[@]}" -f 2
+refused "say the number of PEs once" -- "${run[@]}" --pes 2 -g 2
+
+# What can be injected, and what seeds are counted for.
+refused "skip=PE, count=PE can be injected here, and slow_gpu=" -- "${sim[@]}" --inject slow_gup=0:2
+refused "with a FACTOR from 1 on" -- "${sim[@]}" --inject slow_gpu=0:0.5
+refused "--inject says something of PE 5; PEs are 0 to 1" -- "${sim[@]}" --inject slow_gpu=5:2
+refused "'1,skip=0' is no PE; one fault at a time" -- "${run[@]}" --inject skip=1,skip=0
+refused "--runs counts seeds of --jitter" -- "${sim[@]}" --runs 3
+refused "--runs goes with --schedule random or pct of --backend check, and with --jitter" -- "${run[@]}" --backend thread --runs 3
+refused "--runs goes with --schedule random or pct; this is worst" -- "${run[@]}" --runs 3
+
 # Empty values, and files that cannot be written.
 for option in --csv --json --findings --sarif --suppress --knobs --pes --schedule --machine; do
   refused "$option" "empty" -- "${run[@]}" "$option" ''
@@ -74,10 +108,14 @@ says "all_to_all_v"
 says "all_reduce_rms_norm"
 says "tile_reduce"
 says "ag_a, ag_b, rs_a, rs_b, cannon"
+says "dtypes bf16, f16, f32, f64"
+says "ring_pipelined: bf16, f32, i32; on GPUs sum alone); ops sum, prod, max, min, avg"
 try 0 "$SYM" run gemm --help
 says "--splits"
 says "--grid"
 try 0 "$SYM" list --json
+says '"fewer_dtypes": {'
+[ "$(grep -c '"ops": \[\]' out)" = 7 ] || fail "algorithms without operators"
 # A name that is registered twice is refused, not shadowed; the tutorial's kernel has its own.
 if [ -n "${SYM_CAUGHT:-}" ]; then
   for verb in list "run all_to_all --bytes 64" --version; do

@@ -167,7 +167,39 @@ void copies_of_every_op(W& world, Errors& errors) {
   collectives.template every<Avg>(world.team(), {300, 2});
 }
 
-// Refused by the host, before anything is enqueued.
+// Refused by the host of every member, before anything is enqueued.
+template <class W>
+void plans_that_nobody_can_follow(W& world, Errors& errors) {
+  constexpr std::size_t n = 64;
+  const auto ranks = static_cast<std::size_t>(world.n_pes());
+  const auto in = world.template allocate<float>(n * ranks);
+  const auto work = world.template allocate<float>(n * ranks);
+  const auto out = world.template allocate<float>(n * ranks);
+  const QueueGroup queues{{world.channel({1}), world.team()}, world.posts(posts_of(2)), 0};
+  const auto refused = [&](const std::string& wanted, const QueuePlan& plan) {
+    const auto says_so = [&](const char* name, const auto& operation) {
+      std::string said = "nothing";
+      try {
+        operation();
+      } catch (const UsageError& refusal) {
+        said = refusal.what();
+      }
+      if (said.find(wanted) == std::string::npos)
+        errors.add(who(world, std::string(name) + ": " + said + ", not " + wanted));
+    };
+    says_so("all_gather", [&] { all_gather_copy_engine(world, queues, in, out, n, plan); });
+    says_so("all_to_all", [&] { all_to_all_copy_engine(world, queues, in, out, n, plan); });
+    says_so("reduce_scatter",
+            [&] { reduce_scatter_staged(world, queues, in, work, out, n, Sum{}, plan); });
+    says_so("all_reduce", [&] { all_reduce_staged(world, queues, in, work, out, n, Sum{}, plan); });
+  };
+  const LaunchConfig kernel = launch_of("plan");
+  refused("QueuePlan::pieces is 0", {0, kernel});
+  refused("QueuePlan::shrink is 0.0", {2, kernel, 0, 0});
+  refused("QueuePlan::shrink is -1", {2, kernel, 0, -1});
+  refused("has 4 slots; posts_of(pieces) is 5", {3, kernel});
+}
+
 template <class W>
 void copies_that_overlap(W& world, Errors& errors) {
   constexpr std::size_t n = 24;
@@ -217,7 +249,8 @@ std::vector<Case<W>> copy_cases() {
           {"in_place", {1, 2, 3}, copies_in_place<W>},
           {"graph", {1, 2, 3}, copies_in_graphs<W>},
           {"every_op", {3}, copies_of_every_op<W>, once},
-          {"overlap", {1, 3}, copies_that_overlap<W>, once}};
+          {"overlap", {1, 3}, copies_that_overlap<W>, once},
+          {"plans", {1, 2}, plans_that_nobody_can_follow<W>, once}};
 }
 
 }  // namespace sym::conformance

@@ -57,6 +57,8 @@ TEST(Bounds, OneNode) {
   expect_bound(collective_bound("all_to_all", machine, 4, bytes), 30, "port");
   expect_bound(all_reduce_bound(machine, 4, 8), 1, "latency");
   expect_bound(all_reduce_bound(machine, 1, bytes), 0.5, "launch");
+  for (const char* name : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"})
+    expect_bound(collective_bound(name, machine, 4, 0), 0.5, "launch");  // nobody waits for a flag
 }
 
 TEST(Bounds, AcrossNodesTheNicsBind) {

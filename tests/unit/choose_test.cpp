@@ -125,6 +125,41 @@ TEST(Choose, MoreBytesHaveMoreBlocksUnlessFlagsAreDear) {
   EXPECT_EQ(best_blocks(machine, {"all_gather", 2, 256 * mib}, "direct", few).blocks, 7);
 }
 
+// What is asked for is what is estimated.
+TEST(Choose, BlocksPiecesAndHeadsThatAreAskedFor) {
+  const Machine machine = load_machine("h200x2");
+  Menu menu = all_of("reduce_scatter");
+  menu.blocks = 3;
+  for (const Estimate& one : choose(machine, {"reduce_scatter", 2, mib}, menu).candidates)
+    EXPECT_EQ(one.blocks, 3) << one.variant;
+  const auto us = [&](const std::string& algorithm, const std::string& variant, const Job& asked) {
+    return estimate(machine, {algorithm, 2, 64 * mib, asked.pieces, asked.head_bytes}, variant, 16)
+        .us;
+  };
+  for (const char* variant : {"push", "staged"}) {
+    EXPECT_LT(us("reduce_scatter", variant, {}), us("reduce_scatter", variant, {"", 1, 0, 1000}))
+        << variant;
+  }
+  // Of a head blocks put so much while the copy starts; all of a part is theirs alone.
+  EXPECT_LT(us("all_gather", "copy_engine", {}), us("all_gather", "copy_engine", {"", 1, 0, 0, 0}));
+  EXPECT_GT(us("all_gather", "copy_engine", {"", 1, 0, 0, 0}),
+            us("all_gather", "copy_engine", {"", 1, 0, 0, 4096}));
+}
+
+// One PE has its own part to copy, which more blocks do faster.
+TEST(Choose, OnePeTakesBlocksForItsOwnPart) {
+  const Machine machine = load_machine("h200x2");
+  for (const auto& [algorithm, variant] :
+       {std::pair{"all_reduce", "one_shot_read"}, std::pair{"all_reduce", "two_shot"},
+        std::pair{"all_reduce", "ring"}, std::pair{"reduce_scatter", "direct"},
+        std::pair{"all_gather", "direct"}}) {
+    const Estimate best =
+        best_blocks(machine, {algorithm, 1, 64 * mib}, variant, all_of(algorithm));
+    EXPECT_GE(best.blocks, 16) << variant;
+    EXPECT_LT(best.us, estimate(machine, {algorithm, 1, 64 * mib}, variant, 1).us / 8) << variant;
+  }
+}
+
 TEST(Choose, CandidatesAreSortedAndSumsOfTheirTerms) {
   const Machine machine = load_machine("dgx-h100");
   for (const char* algorithm :

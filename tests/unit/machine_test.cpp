@@ -151,6 +151,14 @@ TEST(MachineJson, ValuesOutOfRangeAreRefusedWithTheirPath) {
   EXPECT_PRED2(contains, refused_json("\"none\"", "\"rail\""), "no GPU has a NIC");
   EXPECT_PRED2(contains, refused_json("\"test\"", "\"\""), "a string that is not empty");
   EXPECT_PRED2(contains, refused_json("false", "0"), "true or false");
+  const auto share = [](const std::string& value) {
+    return refused_json("\"numbers\": {", R"("numbers": {"nvls_efficiency": {"value": )" + value +
+                                              R"(, "source": "test", "measured": false}, )");
+  };
+  EXPECT_EQ(share("1"), "");
+  EXPECT_EQ(
+      share("1.2"),
+      "m.json: numbers.nvls_efficiency.value is 1.2; a share above 0 and up to 1 is accepted");
   EXPECT_PRED2(contains,
                refused_json("default_blocks\": {\"value\": 8", "default_blocks\": {\"value\": 8.5"),
                "whole");
@@ -199,6 +207,10 @@ TEST(MachineJson, PairsMustBeSquareSymmetricAndConsistent) {
                "\"nvlink\"");
   EXPECT_PRED2(contains, with(R"("pair_class": [["self", "sys"], ["sys", "self"]])"),
                "lacks the key 'sys_gbps'");
+  const std::string three = R"("pair_class": [["self", "pix", "sys"], ["pix", "self", "pix"],
+                                              ["sys", "pix", "self"]])";
+  EXPECT_PRED2(contains, refused_json("\"gpus_per_node\": 2", "\"gpus_per_node\": 3, " + three),
+               "pair_class[0][2] is SYS, but what other cells say joins the two at PIX");
 }
 
 TEST(MachineText, ShowsEachNumberWithUnitMarkAndSource) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/multicast.hpp"
 #include "tests/unit/machine_checks.hpp"
 
 namespace sym::models {
@@ -110,6 +111,22 @@ TEST(NcclTuner, RefusesWhatItDoesNotModel) {
   EXPECT_NE(of("dgx-h100*2", 9, "all_reduce", "").find("fill their nodes"), std::string::npos);
   EXPECT_NE(of("dgx-h100", 8, "all_reduce", "rings").find("nearest is 'ring'"), std::string::npos);
   EXPECT_NE(of("dgx-h100*2", 16, "all_gather", "nvls").find("no 'nvls'"), std::string::npos);
+}
+
+// Switches of which nobody says that they have multicast have none, and older GPUs never.
+TEST(NcclTuner, NoMulticastWhereTheMachineDoesNotSaySo) {
+  Machine machine = load_machine("dgx-h100");
+  const NcclCall call{"all_reduce", 8, 64 * one_mib};
+  EXPECT_EQ(nccl_choice(machine, call, "nvls").algorithm, "nvls");
+  const auto why = [&] { return refusal([&] { nccl_choice(machine, call, "nvls"); }); };
+  machine.numbers.at("compute_capability").value = 80;
+  EXPECT_NE(why().find("no NVLink multicast: of GPUs with a compute_capability below 90"),
+            std::string::npos);
+  EXPECT_FALSE(has_multicast(machine));
+  machine = load_machine("dgx-h100");
+  machine.numbers.erase("nvls_efficiency");
+  EXPECT_NE(why().find("no NVLink multicast: nvls_efficiency is not"), std::string::npos);
+  EXPECT_NE(nccl_choice(machine, call, "").algorithm, "nvls");
 }
 
 // Our variants through multicast take NCCL's time: what their busiest port or rail carries for each

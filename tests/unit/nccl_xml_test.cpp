@@ -141,6 +141,23 @@ TEST_F(NcclXml, WhatIsMissingIsMarkedAsAssumed) {
   EXPECT_PRED2(contains, to_text(machine), "400000 Mb/s of t.xml:11 x 0.97");
 }
 
+TEST_F(NcclXml, CapabilityAndLineRateAreTheFiles) {
+  std::string text = two_sockets;
+  for (const auto& [from, to] :
+       {std::pair{"sm=\"90\" rank=\"1\"", "sm=\"80\" rank=\"1\""},
+        std::pair{"sm=\"90\" rank=\"0\"", "sm=\"80\" rank=\"0\""}, std::pair{"400000", "200000"}})
+    text.replace(text.find(from), std::string(from).size(), to);
+  const Machine machine = parse(text);
+  EXPECT_DOUBLE_EQ(machine.number("compute_capability"), 80);
+  EXPECT_EQ(machine.numbers.at("compute_capability").source, "assumed: as t.xml:17 says");
+  EXPECT_DOUBLE_EQ(machine.number("nic_line_gbps"), 25);
+  EXPECT_DOUBLE_EQ(machine.number("nic_gbps"), 24.25);
+  EXPECT_DOUBLE_EQ(parse(two_sockets).number("compute_capability"), 90);
+  const Machine bare = parse(R"(<system version="1"><cpu numaid="0">
+    <pci busid="0000:02:00.0" class="0x030200"/></cpu></system>)");
+  EXPECT_EQ(bare.numbers.at("compute_capability").source, "assumed: as dgx-h100");
+}
+
 TEST_F(NcclXml, DevicesWithoutClassAreSortedByTheirRuns) {
   const auto system = [](const std::string& devices) {
     std::string text = R"(<system version="1"><cpu numaid="0">)";
@@ -167,6 +184,17 @@ TEST_F(NcclXml, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_PRED2(contains, refused_xml("busid=\"0000:03:00.0\"", ""), "t.xml:10: <pci> lacks");
   EXPECT_PRED2(contains, refused_xml("speed=\"400000\"", "speed=\"0\""),
                "t.xml:11: <net> has speed=\"0\"");
+  const std::string fast = "link_speed=\"32.0 GT/s PCIe\"";
+  for (const char* bad : {"0 GT/s", "-16 GT/s", "nan", "1e9"}) {
+    EXPECT_PRED2(contains, refused_xml(fast, std::string("link_speed=\"") + bad + "\""),
+                 std::string("t.xml:3: <pci> has link_speed=\"") + bad + "\"; a number")
+        << bad;
+  }
+  EXPECT_EQ(refused_xml(fast, "link_speed=\"Unknown\""), "");  // as drivers show it: not stated
+  EXPECT_PRED2(contains, refused_xml(fast + " link_width=\"16\"", fast + " link_width=\"-16\""),
+               "t.xml:3: <pci> has link_width=\"-16\"");
+  EXPECT_PRED2(contains, refused_xml(fast + " link_width=\"16\"", fast + " link_width=\"0\""),
+               "t.xml:3: <pci> has link_width=\"0\" beside");
   EXPECT_PRED2(contains, refused_xml("<nvlink", "<nvlnk"), "nearest accepted element is <nvlink>");
   EXPECT_PRED2(
       contains, refusal([] {

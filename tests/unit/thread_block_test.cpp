@@ -1,6 +1,7 @@
 // What the thread backend's blocks have of their own: scratch, and what they refuse.
 #include <gmock/gmock.h>
 
+#include "core/collective/reduce_scatter.hpp"
 #include "tests/unit/thread_programs.hpp"
 
 namespace sym::thread {
@@ -83,6 +84,44 @@ TEST(Blocks, TransfersThatOverlapAreNamed) {
   EXPECT_THAT(copies(true, 0, 3), HasSubstr("PE 0 block 0 of copies at "));
   EXPECT_EQ(copies(false, 4, 0), "nothing was thrown");
   EXPECT_EQ(copies(true, 4, 4), "nothing was thrown");
+}
+
+TEST(Blocks, WorkThatIsTooSmallAndNoPiecesAreNamed) {
+  const auto push = [](std::size_t room, int pieces) {
+    return thrown<Failure>({.pes = 3}, [=](ThreadWorld& world) {
+      constexpr std::size_t n = 8;
+      const auto in = world.allocate<float>(3 * n);
+      const auto work = world.allocate<float>(room);
+      const auto out = world.allocate<float>(n);
+      const Group group{world.channel({1}), world.team()};
+      auto kernel = [&](auto& block) {
+        block.enter(group.channel);
+        reduce_scatter_push(block, group, in, work, out, n, Sum{}, pieces);
+        block.leave(group.channel);
+      };
+      world.launch({.name = "push"}, Calls{&kernel});
+      world.synchronize();
+    });
+  };
+  EXPECT_EQ(push(24, 2), "nothing was thrown");
+  EXPECT_THAT(push(10, 2), HasSubstr("has room for what it needs: 24 against 10"));
+  EXPECT_THAT(push(24, 0), HasSubstr("goes in one or more: 0 against 1"));
+}
+
+// A part that begins behind the end of its window has nothing, though its count wraps.
+TEST(Blocks, PartsBeyondAWindowHaveBounds) {
+  const auto puts = [](std::size_t first) {
+    return thrown<Failure>({.pes = 1}, [=](ThreadWorld& world) {
+      const auto x = world.allocate<float>(64);
+      const Window<float> few{x.segment, x.offset_bytes, 16};
+      auto kernel = [=](auto& block) { block.put(few.at(first), x.at(32), Range{0, 8}, 0); };
+      world.launch({.name = "beyond"}, Calls{&kernel});
+      world.synchronize();
+    });
+  };
+  EXPECT_EQ(puts(8), "nothing was thrown");
+  EXPECT_THAT(puts(12), HasSubstr("out of bounds: 8 elements from 0 on of a window of 4 elements"));
+  EXPECT_THAT(puts(24), HasSubstr("out of bounds: 8 elements from 0 on of a window"));
 }
 
 TEST(Blocks, MessagesOfAnotherRangeAreNamed) {

@@ -178,6 +178,17 @@ TEST(TopologyText, DirectNicColumnsAndSixteenGpus) {
   EXPECT_EQ(machine.fabric, "none");
 }
 
+// NICs of real texts do not always fit, and are as if they did: that is said.
+TEST(TopologyText, NicsThatFitNoTreeAreSaid) {
+  const std::string text = "GPU0 GPU1 NIC0 NIC1\nGPU0 X NV18 NODE PIX\nGPU1 NV18 X NODE SYS\n";
+  const Machine machine = parse_topology_text(text, "t.txt");
+  EXPECT_PRED2(contains, machine.description,
+               "row GPU1, column NIC1 is SYS, but what other cells say joins the two at NODE");
+  const Machine fits = parse_topology_text(replaced(text, "SYS", "NODE"), "t.txt");
+  EXPECT_EQ(fits.description.find("fit"), std::string::npos);
+  expect_equal(parse_machine_json(to_json(machine), "again"), machine);
+}
+
 TEST(TopologyText, WhatDoesNotFitIsRefusedWithItsLine) {
   EXPECT_EQ(refused_text("GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18\n"),
             "t.txt:3: row GPU1 has 1 cells but the header in line 1 names 2 columns; a square "
@@ -203,6 +214,12 @@ TEST(TopologyText, WhatDoesNotFitIsRefusedWithItsLine) {
                "1 of them have a row");
   EXPECT_PRED2(contains, refused_text("GPU0 GPU1\nGPU0 X SYS\nGPU0 X SYS\n"),
                "t.txt:3: row GPU0 is given twice");
+  const std::string three = "GPU0 GPU1 GPU2\nGPU0 X PIX SYS\nGPU1 PIX X PIX\nGPU2 SYS PIX X\n";
+  EXPECT_PRED2(contains, refused_text(three),
+               "t.txt:2: row GPU0, column GPU2 is SYS, but what other cells say joins the two at "
+               "PIX; classes that fit");
+  EXPECT_EQ(refused_text(replaced(replaced(three, "PIX SYS", "PIX PIX"), "SYS PIX", "PIX PIX")),
+            "");
   EXPECT_PRED2(contains, refused_text("No devices were found\n"), "begins with the header GPU0");
   EXPECT_PRED2(contains, refused_text(""), "t.txt:1: ");
 }

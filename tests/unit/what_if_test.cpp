@@ -57,6 +57,11 @@ TEST(WhatIf, WhatIsNoChangeIsRefused) {
   EXPECT_PRED2(contains, refused_changes("dgx-h100", "nvlink=400"), "a factor such as 2x");
   EXPECT_EQ(refused_changes("dgx-h100", "nic=100"), "");
   EXPECT_PRED2(contains, refused_changes("torus-4x4x4", "nic=100"), "a factor such as 2x");
+  EXPECT_PRED2(contains, refused_changes("dgx-h100", "nvls_efficiency=1.2"),
+               "nvls_efficiency is 1.2; a share above 0 and up to 1");
+  EXPECT_PRED2(contains, refused_changes("dgx-h100", "nvls_efficiency=2x"), "up to 1");
+  EXPECT_PRED2(contains, refused_changes("dgx-h100", "sms=0.5"), "a whole number from 1");
+  EXPECT_EQ(refused_changes("dgx-h100", "nvls_efficiency=1"), "");
   for (const char* bad :
        {"nic", "nic=", "nic=x", "nic=0x", "nic=-1x", "nic=2y", "nic=nan", "", "nic=2x,"})
     EXPECT_EQ(refused_changes("dgx-h100", bad).empty(), *bad == '\0') << bad;
