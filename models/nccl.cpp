@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "models/multicast.hpp"
+#include "models/nccl_channels.hpp"
 #include "models/tuner_table.hpp"
 
 namespace sym::models {
@@ -170,32 +171,11 @@ bool possible(const Form& form) {
   return multicast && system.nodes > 1 && form.all_reduce();
 }
 
-// Sends and receives of all pairs at once. NCCL's tuner does not know them: a ring's base and one
-// step are taken for their latency, and all lanes or NICs for their rate.
-NcclChoice sends(const NcclSystem& system, const NcclCall& call) {
-  const JsonAt ring = nccl_table().member("latency").member("ring");
-  NcclChoice choice;
-  choice.algorithm = "p2p";
-  choice.protocol = "Simple";
-  choice.base_us = ring.member("base").member("Simple").positive();
-  choice.latency_us = choice.base_us +
-                      ring.member(system.nodes == 1 ? "nvlink" : "net").member("Simple").positive();
-  const double others = system.pes - 1.0;
-  choice.busbw_gbps = system.nvlink_gbps;
-  if (system.nodes > 1) {  // of a PE's peers, those in other nodes by its share of the NICs
-    const double share = system.nic_gbps * system.nics / system.per_node;
-    choice.busbw_gbps =
-        std::min(choice.busbw_gbps, share * others / (system.pes - system.per_node));
-  }
-  choice.algbw_gbps = choice.busbw_gbps * system.pes / others;
-  choice.us = choice.latency_us + call.bytes / (choice.algbw_gbps * 1e3);
-  return choice;
-}
-
 }  // namespace
 
 std::vector<NcclChoice> nccl_choices(const Machine& machine, const NcclCall& call) {
-  if (call.collective == "all_to_all") return {sends(detail::nccl_system(machine, call.pes), call)};
+  if (call.collective == "all_to_all")
+    return {detail::nccl_sends(detail::nccl_system(machine, call.pes), call)};
   const std::vector<std::string> collectives = {"all_reduce", "all_gather", "reduce_scatter"};
   if (std::find(collectives.begin(), collectives.end(), call.collective) == collectives.end()) {
     throw std::invalid_argument("NCCL's choice is modelled for " + collectives[0] + ", " +
@@ -219,6 +199,7 @@ std::vector<NcclChoice> nccl_choices(const Machine& machine, const NcclCall& cal
       correct_for_size(form, choice);
       choice.us = choice.latency_us + call.bytes / (choice.algbw_gbps * 1e3);
       choice.fill_us = fill_us(form, choice.algbw_gbps);
+      choice.requests_us = detail::ring_requests_us(system, call, choice);
       choices.push_back(choice);
     }
   }

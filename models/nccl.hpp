@@ -35,6 +35,9 @@ struct NcclChoice {
   // Not part of what NCCL expects: its pipelines start with so many bytes in each stage but the
   // last, so that the last has nothing to do for as long as they take.
   double fill_us = 0;
+  // Neither part of it: a step of a ring between nodes takes its hop, but no less than the requests
+  // for all its messages at one NIC, which NCCL counts as one. 0 elsewhere.
+  double requests_us = 0;
 
   std::string name() const { return algorithm + "/" + protocol; }
 };

@@ -3,6 +3,7 @@
 
 #include "models/multicast.hpp"
 #include "models/nccl.hpp"
+#include "models/nccl_channels.hpp"
 #include "models/tuner_table.hpp"
 
 namespace sym::models {
@@ -55,12 +56,14 @@ Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const Ncc
   for (const char* key : {"ramp_us", "flag_us", "load_local_us", "load_remote_us", "sync_us",
                           "nic_post_us", "nic_flag_us"})
     flavour.set(key, 0);
-  // Our ring has a barrier at each end, whose release is a hop; NCCL has none.
-  const double base_us = std::max(0.0, choice.base_us - 2 * choice.hop_us);
-  flavour.set("launch_us", (ring ? base_us : choice.latency_us) + choice.fill_us);
-  flavour.set("nvls_efficiency", 1);                    // it is in NCCL's rates
-  flavour.set("release_us", ring ? choice.hop_us : 0);  // of a payload: its flag follows at once
-  flavour.set("nic_latency_us", ring ? choice.net_hop_us : 0);
+  const double hop_us = std::max(choice.hop_us, choice.requests_us);
+  flavour.set("launch_us", (ring ? choice.base_us : choice.latency_us) + choice.fill_us);
+  flavour.set("nvls_efficiency", 1);  // it is in NCCL's rates
+  // Payloads take a hop, and their flags follow at once. Our ring has a barrier at each end, whose
+  // flags have no payload; NCCL has none.
+  flavour.set("release_us", 0);
+  flavour.set("put_release_us", ring ? hop_us : 0);
+  flavour.set("nic_latency_us", ring ? std::max(choice.net_hop_us, choice.requests_us) : 0);
   for (const char* key : {"sm_local_gbps", "sm_read_gbps", "sm_write_gbps", "hbm_gbps"})
     flavour.set(key, unbounded_gbps);
   const double port = choice.algbw_gbps * port_bytes(choice, call, system.pes);
@@ -68,14 +71,16 @@ Machine nccl_flavour(const Machine& machine, const NcclChoice& choice, const Ncc
   // bounds NCCL has its rate, and the other costs nothing.
   const bool levels = !ring && call.collective == "all_reduce" && system.nodes > 1;
   for (const char* key : {"port_gbps", "port_oneway_gbps", "port_read_gbps"})
-    flavour.set(key, levels ? unbounded_gbps : port);
+    flavour.set(
+        key, levels ? unbounded_gbps : std::min(port, detail::ring_channels_gbps(system, choice)));
   if (system.nodes == 1) return flavour.machine();
   // Our ring leaves a node through one NIC, NCCL's channels through all: that one stands for them.
   const double nics = levels ? 1 : system.nics;
   const double rail =
       levels ? choice.algbw_gbps * rail_bytes(choice, system.nodes) / system.nics : port;
   const double line = machine.number("nic_gbps") * nics;
-  flavour.set("nic_gbps", ring || levels ? std::min(line, rail) : machine.number("nic_gbps"));
+  flavour.set("nic_gbps", ring || levels ? std::min(line, rail)
+                                         : detail::sends_nic_gbps(system, call, line / nics));
   flavour.set("pcie_gbps", unbounded_gbps);
   // Pieces that are under way together share a NIC, and none is there before the last: few of them.
   flavour.set("nic_window", choice.algorithm == "nvls_tree" ? 8 : system.pes);

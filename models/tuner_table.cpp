@@ -114,7 +114,11 @@ NcclSystem nccl_system(const Machine& machine, int pes) {
   system.multicast = has_multicast(machine);
   system.overhead_us = machine.number_or(
       "nccl_overhead_us", nccl_table().member("net_overhead_us").member("intel").positive());
+  system.channel_gbps = machine.number_or("nccl_channel_gbps", 0);
   if (system.nodes == 1) return system;
+  system.split_bytes = machine.number_or("nccl_split_bytes", 0);
+  system.chunk_bytes = machine.number_or(
+      "nccl_net_chunk_bytes", nccl_table().member("sends").member("net_step_bytes").positive());
   const std::set<int> nics(machine.nic_of_gpu.begin(), machine.nic_of_gpu.end());
   system.nics = static_cast<int>(nics.size());
   if (machine.nics_per_node == 0) refuse(machine, "nodes with NICs, where there are several");

@@ -17,11 +17,14 @@ struct NcclSystem {
   int pes = 0;
   int nodes = 1;
   int per_node = 0;
-  double nvlink_gbps = 0;  // of a GPU, all lanes
-  int nics = 0;            // that a node uses
-  double nic_gbps = 0;     // line rate
-  double overhead_us = 0;  // of a step that leaves a node: NCCL's proxy
-  bool multicast = false;  // the switches have it
+  double nvlink_gbps = 0;   // of a GPU, all lanes
+  int nics = 0;             // that a node uses
+  double nic_gbps = 0;      // line rate
+  double overhead_us = 0;   // of a request to a NIC: NCCL's proxy
+  double split_bytes = 0;   // messages above are two requests; 0: none is
+  double channel_gbps = 0;  // of one channel, wire bytes; 0: not known
+  double chunk_bytes = 0;   // of a send to another node
+  bool multicast = false;   // the switches have it
 
   bool amd() const { return overhead_us >= 2; }
   // Of arrays by 1, 2 and more nodes.

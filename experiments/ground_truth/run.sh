@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Simulates every point of the measurements in ../shared/ground-truth with NCCL's constants, and says how far
 # off each file is. SYM: the command (default build/release/sym); OUT: where results go (default: results/).
+# Each name of files.txt is compared, or skipped in words where its file is not there; else this fails.
 # EXPLAIN=no leaves out the search for what explains the misconfigured cluster, PLOT=no the plot.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,8 +9,9 @@ root=$(cd "$here/../.." && pwd)
 sym=${SYM:-$root/build/release/sym}
 truth=${SYM_SHARED_DIR:-$root/../shared}/ground-truth
 out=${OUT:-$here/results}
+names() { grep -v -e '^#' -e '^$' "$here/files.txt" | cut -d'|' -f1; }
 if [ ! -d "$truth" ]; then
-  echo "skipped: no measurements at $truth"
+  names | sed "s|\$|: skipped, no folder $truth|"
   exit 0
 fi
 work=$(mktemp -d)
@@ -22,10 +24,12 @@ measured() {
     /^#/ { next }
     !header { header = 1; n = split(columns, names, ",")
       for (i = 1; i <= NF; ++i) for (k = 1; k <= n; ++k) if ($i == names[k]) at[k] = i
+      for (k = 1; k <= n; ++k) if (!at[k]) { print FILENAME ": no column " names[k] >"/dev/stderr"; exit 1 }
       print "size_bytes," columns; next }
     { ++row; line = sprintf("%.0f", $1 * scale); any = 0
       for (k = 1; k <= n; ++k) { line = line "," $at[k]; any += $at[k] != "" }
-      if (row >= first && row <= last && any) print line }' "$truth/$1"
+      if (row >= first && row <= last && any) { print line; ++kept } }
+    END { if (header && !kept) { print FILENAME ": no times in rows " first ":" last >"/dev/stderr"; exit 1 } }' "$truth/$1"
 }
 
 # simulate MACHINE ALGORITHM FLAVOUR MEASURED SIMULATED [OPTION...]
@@ -59,11 +63,16 @@ compare_one() { # compare_one NAME FILE MACHINE FLAVOUR COLUMNS
   awk -v name="$1" '$1 ~ /^[0-9]+$/ { sub(/nccl:/, "", $2); sub(/%/, "", $6); printf "%s,%s,%s,%s,%s,%s\n", name, $1, $2, $4, $5, $6 }' "$text" >>"$out/points.csv"
 }
 
+skip() { # skip NAME WHY
+  echo "$1: skipped, $2"
+  skipped+=("$1")
+}
+skipped=()
 study() { # study NAME FILE ROWS COLUMNS ALGORITHM MACHINE FLAVOUR SCALE
   if [ ! -f "$truth/$2" ]; then
-    echo "$1: skipped, no $truth/$2"
+    skip "$1" "no $truth/$2"
   elif ! "$sym" list | grep "^ *$5 " >/dev/null; then
-    echo "$1: skipped, this sym has no $5"
+    skip "$1" "this sym has no $5"
   else
     measured "$2" "$3" "$4" "$8" >"$work/$1.csv"
     simulate "$6" "$5" "$7" "$work/$1.csv" "$work/$1.sim.csv"
@@ -76,6 +85,14 @@ while IFS='|' read -r -a field; do
   case ${field[0]} in '#'* | '') continue ;; esac
   study "${field[@]}"
 done <"$here/files.txt"
+
+# Nothing passes in silence: a name has a line of results, or was skipped in words.
+all=$(names | wc -l)
+for name in $(names); do
+  grep -q "^$name," "$out/summary.csv" || [[ " ${skipped[*]-} " == *" $name "* ]] ||
+    { echo "$name: neither compared nor skipped"; exit 1; }
+done
+echo "$((all - ${#skipped[@]})) of $all files compared${skipped[*]:+; skipped: ${skipped[*]}}"
 
 # NCCL's ring on two H200, beside our own measurements.
 ours=$root/experiments/all_reduce_h200/results/all_reduce_two_shot.csv

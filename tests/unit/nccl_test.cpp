@@ -78,6 +78,39 @@ TEST(NcclTuner, SendsTakeAllLanes) {
   EXPECT_NEAR(chosen("dgx-h100*2", "all_to_all", one_mib).busbw_gbps, 50 * 15 / 8.0, 1e-9);
 }
 
+// Requests are counted for each message, of which a step of a ring has more than the one that NCCL
+// counts: two channels at each NIC, slices, and two requests for more than 8 KiB.
+TEST(NcclTuner, RequestsOfAStepBetweenNodes) {
+  Machine machine = load_machine("dgx-h100*2");
+  machine.numbers["nccl_overhead_us"] = {2, "test", true};
+  const auto requests_us = [&](const char* collective, double bytes, const char* only) {
+    return nccl_choice(machine, {collective, 16, bytes}, only).requests_us;
+  };
+  EXPECT_DOUBLE_EQ(requests_us("all_gather", one_mib / 16, "ring/LL"), 2);    // one channel in all
+  EXPECT_DOUBLE_EQ(requests_us("all_gather", one_mib, "ring/LL128"), 2 * 2);  // of 4 KiB each
+  EXPECT_DOUBLE_EQ(requests_us("all_gather", 2 * one_mib, "ring/LL128"), 2 * 2 * 2);
+  EXPECT_DOUBLE_EQ(requests_us("all_gather", 128 * one_mib, "ring/Simple"), 2 * 2 * 2 * 2);
+  EXPECT_DOUBLE_EQ(requests_us("all_gather", 1024 * one_mib, "ring/Simple"), 2 * 4 * 2 * 2);
+  EXPECT_DOUBLE_EQ(requests_us("all_reduce", one_mib, "nvls_tree"), 0);
+  EXPECT_DOUBLE_EQ(chosen("dgx-h100", "all_gather", one_mib, "ring").requests_us, 0);
+  machine.numbers.erase("nccl_split_bytes");
+  EXPECT_DOUBLE_EQ(requests_us("all_gather", 2 * one_mib, "ring/LL128"), 2 * 2);
+}
+
+TEST(NcclTuner, ChannelsBoundSends) {
+  Machine machine = load_machine("hgx-b200");
+  machine.numbers["nccl_channel_gbps"] = {20, "test", true};
+  const auto sends = [&](double bytes) { return nccl_choice(machine, {"all_to_all", 8, bytes}); };
+  EXPECT_EQ(sends(2 * one_mib).name(), "p2p/LL");  // 256 KiB for a peer
+  EXPECT_DOUBLE_EQ(sends(2 * one_mib).busbw_gbps, 7 * 4 * 10);
+  EXPECT_DOUBLE_EQ(sends(2 * one_mib).fill_us, 0);
+  EXPECT_EQ(sends(one_mib / 16).channels, 7);  // 8 KiB for a peer: one part
+  EXPECT_EQ(sends(64 * one_mib).name(), "p2p/Simple");
+  EXPECT_DOUBLE_EQ(sends(64 * one_mib).busbw_gbps, 7 * 4 * 20);
+  EXPECT_DOUBLE_EQ(sends(64 * one_mib).fill_us, 524288 / 20e3);
+  EXPECT_DOUBLE_EQ(sends(1024 * one_mib).busbw_gbps, 32 * 20);  // parts of 16 MiB at most: all
+}
+
 TEST(NcclTuner, AmdProxiesTakeLonger) {
   Machine machine = load_machine("dgx-h100*2");
   machine.numbers["nccl_overhead_us"] = {2, "test", true};
@@ -152,10 +185,11 @@ TEST(NcclFlavour, MulticastHasTheRateOfItsOwnBytes) {
 
 TEST(NcclFlavour, HasNcclsRatesAndNoOther) {
   const Machine machine = load_machine("dgx-h100*2");
-  const NcclCall call{"all_reduce", 16, 64 * one_mib};
+  const NcclCall call{"all_reduce", 16, one_mib / 16};
   const Machine ring = nccl_flavour(machine, nccl_choice(machine, call, "ring/LL"), call);
-  EXPECT_DOUBLE_EQ(ring.number("launch_us"), 6.6 - 2);  // two barriers of ours, a hop each
-  EXPECT_DOUBLE_EQ(ring.number("release_us"), 1);       // the proxy's, above 0.6
+  EXPECT_DOUBLE_EQ(ring.number("launch_us"), 6.6);
+  EXPECT_DOUBLE_EQ(ring.number("put_release_us"), 1);  // the proxy's, above 0.6
+  EXPECT_DOUBLE_EQ(ring.number("release_us"), 0);
   EXPECT_DOUBLE_EQ(ring.number("nic_latency_us"), 2.7);
   EXPECT_DOUBLE_EQ(ring.number("port_gbps"), 39);
   EXPECT_DOUBLE_EQ(ring.number("nic_gbps"), 39);
@@ -165,6 +199,35 @@ TEST(NcclFlavour, HasNcclsRatesAndNoOther) {
   slow.numbers["nic_gbps"].value = 2;
   EXPECT_DOUBLE_EQ(nccl_flavour(slow, nccl_choice(slow, call, "ring/LL"), call).number("nic_gbps"),
                    16);
+}
+
+// What NCCL leaves out of its expectation is in the machine: requests as the time of a hop, the
+// rate of its channels as a port's, and a NIC that stops for the requests of each message of sends.
+TEST(NcclFlavour, HasRequestsAndChannels) {
+  Machine machine = load_machine("dgx-h100*2");
+  machine.numbers["nccl_overhead_us"] = {2, "test", true};
+  const NcclCall large{"all_gather", 16, 128 * one_mib};
+  const auto flavour = [&](const NcclCall& call, const char* only) {
+    return nccl_flavour(machine, nccl_choice(machine, call, only), call);
+  };
+  EXPECT_DOUBLE_EQ(flavour(large, "ring/Simple").number("launch_us"), 8.4);
+  EXPECT_DOUBLE_EQ(flavour(large, "ring/Simple").number("put_release_us"), 16);
+  EXPECT_DOUBLE_EQ(flavour(large, "ring/Simple").number("nic_latency_us"), 16);
+  EXPECT_DOUBLE_EQ(flavour(large, "ring/Simple").number("port_gbps"), 384);
+  machine.numbers["nccl_channel_gbps"] = {20, "test", true};
+  EXPECT_DOUBLE_EQ(flavour(large, "ring/Simple").number("port_gbps"), 16 * 20);
+  EXPECT_DOUBLE_EQ(flavour(large, "ring/LL128").number("port_gbps"), 8 * 36.7);  // less than 300
+  EXPECT_DOUBLE_EQ(flavour(large, "ring/Simple").number("nic_gbps"), 384);       // of the rail
+  machine.numbers["nccl_channel_gbps"] = {16, "test", true};
+  EXPECT_NEAR(flavour(large, "ring/LL128").number("port_gbps"), 16 * 16 * 120 / 128.0, 1e-9);
+  const auto nic_gbps = [&](double bytes) {
+    return flavour({"all_to_all", 16, bytes}, "").number("nic_gbps");
+  };
+  EXPECT_NEAR(nic_gbps(1024 * one_mib), 131072 / (131072 / 48.5 + 4e3), 1e-9);
+  EXPECT_NEAR(nic_gbps(8 * one_mib), 65536 / (65536 / 48.5 + 4e3), 1e-9);  // 512 KiB for a peer
+  EXPECT_NEAR(nic_gbps(one_mib), 32768 / (32768 / 48.5 + 4e3), 1e-9);
+  machine.numbers["nccl_net_chunk_bytes"] = {524288, "test", true};
+  EXPECT_NEAR(nic_gbps(1024 * one_mib), 524288 / (524288 / 48.5 + 4e3), 1e-9);
 }
 
 }  // namespace
