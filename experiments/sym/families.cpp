@@ -161,9 +161,8 @@ int per_node_of(const Planning& planning) {
                                        : std::gcd(planning.pes, planning.machine.gpus_per_node);
 }
 
-std::vector<Point> collective_points(const Planning& planning) {
+void require_collective(const Planning& planning) {
   const RunOptions& options = planning.options;
-  const std::string& name = planning.algorithm.name;
   if (options.root >= planning.pes) {
     throw UsageError(fmt::format("--root {} is no rank of {} PEs", options.root, planning.pes));
   }
@@ -171,6 +170,23 @@ std::vector<Point> collective_points(const Planning& planning) {
     throw UsageError(fmt::format("--per-node {}: {} PEs are no whole number of such nodes",
                                  options.per_node, planning.pes));
   }
+  constexpr int most_checked = 1024, most = 1 << 20;
+  if (options.backend == "check" && options.pieces > most_checked) {
+    throw UsageError(fmt::format(
+        "--pieces {}: check chooses among all pieces under way at each step, which takes their "
+        "number squared; at most {}",
+        options.pieces, most_checked));
+  }
+  if (options.pieces > most) {
+    throw UsageError(
+        fmt::format("--pieces {}: each piece has a flag; at most {}", options.pieces, most));
+  }
+}
+
+std::vector<Point> collective_points(const Planning& planning) {
+  const RunOptions& options = planning.options;
+  const std::string& name = planning.algorithm.name;
+  require_collective(planning);
   std::vector<Point> points;
   for (const std::size_t bytes : options.sizes) {
     const models::Job job{name, planning.pes, static_cast<double>(bytes), options.pieces,

@@ -27,6 +27,10 @@ refused "'4K:1K'" -- "${run[@]}" --sizes 4K:1K
 refused "--runs" -- "${run[@]}" --runs 0
 refused "--root 2" -- "$SYM" run broadcast --root 2 --pes 2
 refused "--per-node 3" "4 PEs" -- "${run[@]}" --pes 4 --per-node 3 --variant hierarchical_ring
+refused "--pieces 1025: check chooses among all pieces" "at most 1024" -- "${run[@]}" --variant ring_pipelined --pieces 1025
+refused "at most 1048576" -- "${run[@]}" --backend thread --variant staged --pieces 2000000000
+# Pieces of a simulated plan take their number, and not its square.
+try 0 timeout 20 "$SYM" run reduce_scatter --backend sim --machine h200x2 --no-data --bytes 1M --variant staged --pieces 60000
 refused "double_tree was not compiled for dtype f16" "f32" -- "${run[@]}" --dtype f16 --variant double_tree
 refused "say the sizes once" -- "${run[@]}" --sizes 1K --bytes 2K
 refused "skip=PE" -- "${run[@]}" --inject jump=1
