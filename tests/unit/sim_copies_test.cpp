@@ -134,5 +134,21 @@ TEST(SimCopies, TheEstimateIsWhatTheSimulatorSays) {
   }
 }
 
+TEST(SimCopies, TheEstimateKnowsLinksAndFlagsOfEightMembers) {
+  for (const char* name : {"dgx-h100", "dgx1-v100", "pcie-8xa100", "mi300x"}) {
+    const models::Machine machine = models::load_machine(name);
+    for (const char* algorithm : {"all_gather", "all_to_all"}) {
+      for (const std::size_t bytes : {std::size_t{1} << 24, std::size_t{1} << 28}) {
+        const models::Job job{algorithm, 8, static_cast<double>(bytes)};
+        const auto head = models::head_bytes(machine, job, blocks) / sizeof(float);
+        const double estimate = models::estimate(machine, job, "copy_engine", blocks).us;
+        const Call call{algorithm, 8, bytes / sizeof(float) / 8, 1, static_cast<std::size_t>(head)};
+        const double time = time_us(machine, call);
+        EXPECT_NEAR(time, estimate, 0.15 * time) << name << " " << algorithm << " " << bytes;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sym
