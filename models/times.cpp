@@ -6,45 +6,42 @@
 #include <map>
 #include <stdexcept>
 
+#include "core/collective/halving_doubling.hpp"
+#include "core/collective/queues.hpp"
 #include "models/bounds.hpp"
 #include "models/multicast.hpp"
 #include "models/packets.hpp"
+#include "models/wires.hpp"
 
 namespace sym::models {
 
 namespace {
 
-// A granule: one access of a lane.
-constexpr double access_bytes = 16;
-
-// Between two copies of a queue: the first one's flag, and the start of the second.
-double copied_piece_us(const Machine& machine) {
-  return machine.number_or("post_us", machine.number("launch_us")) +
-         machine.number("copy_engine_start_us");
-}
-
-// What part of a share the last of so many pieces of `staged` is.
-double last_piece(const Machine& machine, int pes, int pieces) {
-  const double shrink = shrink_of(machine, pes);
-  double all = 0, term = 1;
-  for (int i = 0; i < pieces; ++i, term *= shrink) all += term;
-  return std::pow(shrink, pieces - 1) / all;
-}
-
 class Times {
  public:
   Times(const Machine& machine, const Job& job, int blocks)
-      : machine_(machine), job_(job), blocks_(blocks), others_(job.pes - 1) {}
+      : machine_(machine),
+        job_(job),
+        blocks_(blocks),
+        others_(job.pes - 1),
+        wires_(machine, job.pes) {}
 
   std::vector<Term> terms;
 
-  void all_gather_direct() { puts(2, others_ * share(), 2 * share(), number("port_gbps")); }
+  void all_gather_direct() {
+    // Blocks of two kinds put to one peer at a time, but while half of them copy the own part the
+    // others get ahead, and from then on it is two.
+    const double one_us = wires_.all_us(share(), 1);
+    const double ahead = std::min(1.0, others_ * local_us(2 * share()) / std::max(one_us, 1e-9));
+    puts(2, others_ * share(), 2 * share(), number("port_gbps"),
+         blocks_ > 1 ? one_us + ahead * (wires_.all_us(share(), 2) - one_us) : one_us);
+  }
   void all_gather_ring() {
     start(1);
     barriers(2);
     steps(others_);
     add("own part", local_us(2 * share()));
-    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+    ring_puts(others_);
   }
   // Blocks put heads while the first copy starts, and copy what stays on this PE; of small parts
   // nothing is left for copies.
@@ -57,16 +54,16 @@ class Times {
     if (rest <= 0) {
       meetings(1);
       add("heads",
-          number("load_local_us") + std::max(own_us, us(others_ * head, number("port_gbps"))));
+          number("load_local_us") +
+              std::max({own_us, us(others_ * head, number("port_gbps")), wires_.all_us(head, 1)}));
       return;
     }
     first_copy();
-    if (own_us > us(rest, number("copy_engine_gbps"))) {
-      add("own part", own_us);
-    } else {
-      copies(rest);
-    }
-    last_flag();
+    const double late_us = wires_.all_us(head, 1) - terms.back().us;
+    if (late_us > 0) add("heads over the links", late_us);
+    const double copied_us = copies(share() - head, copy_lines);
+    if (own_us > copied_us) add("own part beside them", own_us - copied_us);
+    last_flags();
   }
 
   void reduce_scatter_direct() {
@@ -79,22 +76,24 @@ class Times {
     start(1);
     barriers(2);
     steps(others_);
-    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+    ring_puts(others_);
     add("sums", local_us(3 * others_ * share()));
     add("result", local_us(2 * share()));
   }
   void push(int pieces) {
     start(1);
     barriers(1);
-    add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
-    add("pieces", pieces * piece_us());
+    puts_in_turn(share());
+    // Blocks of the kind that is half a piece ahead send one more; each piece goes to every peer.
+    add("pieces", pieces * piece_us() + (others_ - 1) * (pieces + 1) *
+                                            (2 * number("load_local_us") + put_release_us()));
     add("sum of a piece", local_us((job_.pes + 1.0) * share() / pieces));
   }
   void reduce_scatter_staged(int pieces) { staged(pieces, others_ * share()); }
   void all_reduce_staged(int pieces) {
     staged(pieces, 2 * others_ * share());
     if (pieces == 1) first_copy();  // nothing else is under way while it is reduced
-    last_flag();
+    last_flags();
   }
 
   // What is reduced, or each member's part, is stored beside the messages and this PE's own part.
@@ -111,15 +110,38 @@ class Times {
     barriers(2);
     add("first load, last store", number("load_remote_us") + number("release_us"));
     pulls(others_ * share());
-    if (others_ > 0) add(gb("puts", write_gbps()), us(others_ * share(), write_gbps()));
+    if (others_ > 0) puts_in_turn(share());
   }
   void all_reduce_ring() {
     start(1);
     barriers(2);
     steps(2 * others_);
     if (others_ == 0) return own_part();
-    add(gb("puts", write_gbps()), us(2 * others_ * share(), write_gbps()));
+    ring_puts(2 * others_);
     add("sums", local_us(3 * others_ * share()));
+  }
+
+  // Halves, quarters, ... to partners at P/2, P/4, ..., and the same back. Of a number of PEs that
+  // is no power of two, those beyond it give all to another before, and get all from it behind.
+  void all_reduce_halving_doubling() {
+    const sym::detail::Folded fold = sym::detail::folded(0, job_.pes);
+    start(1);
+    barriers(1);
+    steps(2 * std::log2(fold.power) + (fold.extra > 0 ? 2 : 0));
+    double bytes = 0, wires_us = 0;
+    const auto step = [&](double each, const Wires::To& to) {
+      bytes += 2 * each;
+      wires_us += 2 * std::max(wires_.us(each, to), us(each, write_gbps()));
+    };
+    if (fold.extra > 0) step(job_.bytes, [&](int pe) { return pe < 2 * fold.extra ? pe ^ 1 : pe; });
+    for (int distance = 1; distance < fold.power; distance *= 2) {
+      step(job_.bytes * distance / fold.power, [&](int pe) {
+        const sym::detail::Folded one = sym::detail::folded(pe, job_.pes);
+        return one.gives() ? pe : one.partner(distance);
+      });
+    }
+    moved("puts", bytes, write_gbps(), wires_us);
+    add("sums", local_us(1.5 * bytes));
   }
 
   // Through multicast, for each element that this PE stores or loads for all: so often through a
@@ -224,34 +246,67 @@ class Times {
   }
   // Puts to peers, and beside them a copy within this PE (own_bytes read and written): while blocks
   // make it, others keep the port busy, until all are at work without a pause.
-  void puts(int barriers_around, double bytes, double own_bytes, double port_gbps) {
+  void puts(int barriers_around, double bytes, double own_bytes, double port_gbps,
+            double wires_us = 0) {
     start(1);
     barriers(barriers_around);
     add("first load, last store", number("load_local_us") + number("release_us"));
     const double port_us = us(bytes, port_gbps);
     const double lanes_us = us(bytes, blocks_ * number("sm_write_gbps")) + local_us(own_bytes);
-    if (lanes_us > port_us) {
+    if (wires_us > std::max(lanes_us, port_us)) {
+      add("puts over the links", wires_us);
+    } else if (lanes_us > port_us) {
       add("puts and own part, " + std::to_string(blocks_) + " blocks", lanes_us);
     } else {
       add(gb("puts", port_gbps), port_us);
     }
   }
+  // The longer of the two: bytes at a rate of this PE's, or what keeps a link of the node busy.
+  void moved(const std::string& what, double bytes, double gbps, double wires_us) {
+    const double own_us = us(bytes, gbps);
+    add(wires_us > own_us ? what + " over the links" : gb(what, gbps), std::max(wires_us, own_us));
+  }
+  void ring_puts(double count) {
+    moved("puts", count * share(), write_gbps(), count * wires_.shift_us(share(), 1));
+  }
+  // So many bytes to each other PE, one after the other.
+  void puts_in_turn(double bytes) {
+    moved("puts", others_ * bytes, write_gbps(), wires_.all_us(bytes, 1));
+  }
   void pulls(double bytes) {
     if (others_ == 0) return own_part();
-    add(gb("loads", read_gbps()), us(bytes, read_gbps()));
+    moved("loads", bytes, read_gbps(), wires_.all_us(bytes / others_, job_.pes));
   }
   // All that there is to do for one PE.
   void own_part() { add("own part", local_us(2 * share())); }
-  void copies(double bytes) {
-    add(gb("copies", number("copy_engine_gbps")), us(bytes, number("copy_engine_gbps")));
+  // So many bytes to each other PE, by so many queues. Each copy of a queue has its start, which
+  // copies of the other hide if they are long.
+  double copies(double bytes, int lines) {
+    const double gbps = number("copy_engine_gbps");
+    const double room = std::min(1.0, number("port_gbps") / gbps);
+    const double of_a_line = std::ceil(others_ / lines);
+    const double in_turn_us =
+        (of_a_line - 1) * number("copy_engine_start_us") + of_a_line * us(bytes, gbps);
+    const double wires_us = room * wires_.all_us(bytes, lines);
+    if (lines > 1 && in_turn_us > std::max(wires_us, us(others_ * bytes, gbps))) {
+      add("copies in turn", in_turn_us);
+    } else {
+      moved("copies", others_ * bytes, gbps, wires_us);
+    }
+    return terms.back().us;
   }
   // A copy that waits for a kernel.
   void first_copy() {
     add("first copy",
         number("copy_engine_start_us") + machine_.number_or("copy_engine_turn_us", 0));
   }
-  // A flag that a copy sets, to the kernel that looks for it.
-  void last_flag() { add("flag", copied_flag_us()); }
+  // A flag that a copy sets, to the kernel that looks for it; of each member's queues to each.
+  void last_flags() {
+    const double lines = std::min<double>(copy_lines, others_);
+    add("flag", copied_flag_us());
+    add("further flags", others_ * number("launch_us") + (lines * job_.pes - 1) * taken_us());
+  }
+  double taken_us() const { return number("launch_us") + number("load_local_us"); }
   double copied_flag_us() const {
     return machine_.number_or("post_us", number("launch_us")) + number("flag_us") +
            number("load_local_us");
@@ -259,10 +314,11 @@ class Times {
   void staged(int pieces, double bytes) {
     meetings(1);
     first_copy();
-    copies(bytes);
-    add("pieces", (pieces - 1) * copied_piece_us(machine_));
-    add("flag and sum of a piece",
-        copied_flag_us() + number("launch_us") + machine_.number_or("ramp_us", 0) +
+    for (double left = bytes; left > 0; left -= others_ * share()) copies(share(), 1);
+    add("pieces", (others_ * pieces - 1) * copied_piece_us(machine_));
+    add("flags and sum of a piece",
+        copied_flag_us() + (others_ - 1) * taken_us() + number("launch_us") +
+            machine_.number_or("ramp_us", 0) +
             local_us((job_.pes + 1.0) * share()) * last_piece(machine_, job_.pes, pieces));
   }
   // Data with their flags, and nobody waits for a barrier; then a PE reads and writes `parts`
@@ -273,7 +329,8 @@ class Times {
     const PacketJob messages = messages_of(job_);
     const PacketGrid grid = with_threads(machine_, messages, blocks_);
     add("packets, " + std::to_string(blocks_) + "x" + std::to_string(grid.threads) + " lanes",
-        packet_grid_us(machine_, messages, grid));
+        std::max(packet_grid_us(machine_, messages, grid),
+                 messages.one_way ? 0 : wires_.all_us(packet_wire * messages.bytes, job_.pes)));
     add(taken, us(parts * messages.bytes, number("hbm_gbps")));
   }
 
@@ -281,6 +338,7 @@ class Times {
   const Job& job_;
   int blocks_;
   double others_;
+  Wires wires_;
 };
 
 using Form = std::function<void(Times&, int pieces)>;
@@ -307,6 +365,7 @@ const std::map<std::pair<std::string, std::string>, Form>& forms() {
       {{"all_reduce", "two_shot"}, [](Times& t, int) { t.all_reduce_two_shot(); }},
       {{"all_reduce", "nvls"}, [](Times& t, int) { t.all_reduce_nvls(); }},
       {{"all_reduce", "ring"}, [](Times& t, int) { t.all_reduce_ring(); }},
+      {{"all_reduce", "halving_doubling"}, [](Times& t, int) { t.all_reduce_halving_doubling(); }},
       {{"all_reduce", "staged"}, [](Times& t, int pieces) { t.all_reduce_staged(pieces); }},
       {{"broadcast", "one_shot"}, [](Times& t, int) { t.broadcast_one_shot(); }},
       {{"broadcast", "direct"}, [](Times& t, int) { t.broadcast_direct(); }},
@@ -321,43 +380,6 @@ bool has_estimate(const Machine& machine, const std::string& algorithm,
   if (variant == "nccl") return machine.numbers.contains("nccl_" + algorithm + "_us");
   if (is_multicast(variant) && !has_multicast(machine)) return false;
   return forms().contains({algorithm, variant});
-}
-
-double shrink_of(const Machine& machine, int pes) {
-  if (pes < 2) return 1;
-  const double reduced = (pes + 1) / machine.number("hbm_gbps");
-  const double copied = (pes - 1) / machine.number("copy_engine_gbps");
-  return std::min(1.0, reduced / copied);
-}
-
-int pieces_of_share(const Machine& machine, const Job& job, const std::string& variant,
-                    int blocks) {
-  const double share = job.bytes / job.pes;
-  const double reduction_us = (job.pes + 1) * share / (machine.number("hbm_gbps") * 1e3);
-  const double most = share / (access_bytes * blocks);
-  if (variant != "staged") {
-    // Of a put the fence before its signal.
-    const double flag_us = machine.number("flag_us") + machine.number("release_us");
-    return std::max(1, static_cast<int>(std::min(std::sqrt(reduction_us / flag_us), most)));
-  }
-  // Another piece costs less than it leaves of the reduction.
-  const double piece_us = copied_piece_us(machine);
-  int pieces = 1;
-  while (pieces < most &&
-         (last_piece(machine, job.pes, pieces) - last_piece(machine, job.pes, pieces + 1)) *
-                 reduction_us >
-             piece_us)
-    ++pieces;
-  return pieces;
-}
-
-double head_bytes(const Machine& machine, const Job& job, int blocks) {
-  const double start_us =
-      machine.number("copy_engine_start_us") + machine.number_or("copy_engine_turn_us", 0);
-  const double gbps =
-      std::min(blocks * machine.number("sm_write_gbps"), machine.number("port_gbps"));
-  const double others = std::max(1, job.pes - 1);
-  return std::min(job.bytes / job.pes, start_us * gbps * 1e3 / others);
 }
 
 Estimate estimate(const Machine& machine, const Job& job, const std::string& variant, int blocks) {

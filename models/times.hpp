@@ -44,6 +44,12 @@ Estimate estimate(const Machine& machine, const Job& job, const std::string& var
 // one is reduced. At most 1.
 double shrink_of(const Machine& machine, int pes);
 
+// Between two copies of a queue: the first one's flag, and the start of the second.
+double copied_piece_us(const Machine& machine);
+
+// What part of a share the last of so many pieces of `staged` is.
+double last_piece(const Machine& machine, int pes, int pieces);
+
 // In how many pieces the variants `push` and `staged` send a share, at least 1: what is left behind
 // the last piece is its own reduction, and each costs its flag. For pieces of one length (push), C
 // x flag + reduction / C is least for C = sqrt(reduction / flag).

@@ -35,7 +35,12 @@ namespace {
 namespace s4u = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
 
-constexpr double timing_precision_s = 1e-12;     // SimGrid cannot sleep for less
+constexpr double timing_precision_s = 1e-12;  // SimGrid cannot sleep for less
+// SimGrid moves whole bytes, and what a copy engine moves is no whole number of them: it counts in
+// parts of one. Half a byte of a small flow would be a millionth of its time, and where PEs go on
+// as their flows end, such a difference grows.
+constexpr double parts_of_a_byte = 1024;
+constexpr double most_parts = 0x1p63;
 constexpr unsigned driver_stack_kib = 8u << 10;  // Actor::set_stacksize takes KiB, not bytes
 
 using LinkImpls = std::vector<simgrid::kernel::resource::StandardLinkImpl*>;
@@ -97,7 +102,8 @@ class SimgridNetwork final : public Network {
 void SimgridNetwork::build_platform() {
   zone_ = new OneRouteZone("links");
   for (std::size_t i = 0; i < link_bytes_per_s_.size(); ++i) {
-    s4u::Link* link = zone_->create_link("l" + std::to_string(i), {link_bytes_per_s_[i]});
+    s4u::Link* link =
+        zone_->create_link("l" + std::to_string(i), {link_bytes_per_s_[i] * parts_of_a_byte});
     link->set_latency(0.0);
     link->seal();
     links_.push_back(link->get_impl());
@@ -183,9 +189,10 @@ void SimgridNetwork::start(const Flow& flow) {
   Courier& courier = *idle_.back();
   idle_.pop_back();
   courier.flow = flow.id;
-  // SimGrid moves whole bytes; half a byte is a picosecond at most on links worth simulating.
-  courier.send->set_payload_size(static_cast<std::uint64_t>(std::max(1.0, std::round(flow.bytes))));
-  if (capped) courier.send->set_rate(flow.rate_cap_bytes_per_s);
+  // What stands for a flow without an end may be more than a whole number holds.
+  const double parts = std::clamp(std::round(flow.bytes * parts_of_a_byte), 1.0, most_parts);
+  courier.send->set_payload_size(static_cast<std::uint64_t>(parts));
+  if (capped) courier.send->set_rate(flow.rate_cap_bytes_per_s * parts_of_a_byte);
   for (const int link : flow.links) zone_->route.push_back(links_[static_cast<std::size_t>(link)]);
   courier.send->start();
   zone_->route.clear();

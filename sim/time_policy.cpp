@@ -186,6 +186,7 @@ bool TimePolicy::next(Engine& engine) {
 }
 
 void TimePolicy::run_event(Engine& engine, const Event& event) {
+  arrivals_.agent = nullptr;
   switch (event.what) {
     case What::resume:
       engine.resume(*event.agent);
@@ -206,6 +207,12 @@ void TimePolicy::run_event(Engine& engine, const Event& event) {
     case What::deliver:
       deliver(engine, *event.transfer);
       break;
+    case What::arrive:
+      if (!groups_.contains(event.transfer)) {
+        deliver(engine, *event.transfer);
+        break;
+      }
+      [[fallthrough]];
     case What::deliver_group:
       deliver_all(engine, *event.transfer);
       break;

@@ -88,7 +88,7 @@ class TimePolicy : public fiber::Policy {
   std::vector<LinkLoad> link_loads() const;
 
  private:
-  enum class What { resume, begin, start_transfer, deliver, deliver_group, fetched };
+  enum class What { resume, begin, start_transfer, deliver, deliver_group, arrive, fetched };
   struct Event {
     double time_s;
     std::uint64_t order;
@@ -182,6 +182,7 @@ class TimePolicy : public fiber::Policy {
   void start_multicast_fetch(fiber::Agent& agent);
   void start_store_to_all(fiber::Transfer& first);
   void issue_signal(fiber::Agent& agent, fiber::Transfer& transfer);
+  void together(double time_s, fiber::Agent& agent, fiber::Transfer& transfer);
   void collect(int pes, fiber::Transfer& transfer);
   void close_groups(fiber::Agent& agent);
   void send(fiber::Transfer& transfer);
@@ -211,6 +212,13 @@ class TimePolicy : public fiber::Policy {
   std::vector<AgentState> states_;
   std::unordered_map<FlowId, InFlight> in_flight_;
   std::unordered_map<const fiber::Transfer*, Group> groups_;
+  // The events of signals that this event has made since it made any other, all of one agent: by
+  // instant.
+  struct Arrivals {
+    const fiber::Agent* agent = nullptr;
+    std::uint64_t order = 0;  // of the event that comes next
+    std::vector<std::pair<double, fiber::Transfer*>> firsts;
+  } arrivals_;
   FlowId next_flow_ = 1;
   std::uint64_t flows_ = 0;
   // Where the run is watched.

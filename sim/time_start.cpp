@@ -155,7 +155,23 @@ void TimePolicy::issue_signal(Agent& agent, Transfer& transfer) {
   const bool nic = !local && platform_.by_nic(agent.pe, target);
   const double there_s = (nic ? costs(agent).nic_flag_s : flag_s(agent)) +
                          (local ? 0 : platform_.latency_s(agent.pe, target));
-  at(now_s_ + release_s + there_s, What::deliver, &agent, &transfer, Why::latency);
+  together(now_s_ + release_s + there_s, agent, transfer);
+}
+
+// A verb's signals that arrive at one instant are one event: nothing can come between them, and a
+// barrier of a thousand PEs has a million signals.
+void TimePolicy::together(double time_s, Agent& agent, Transfer& transfer) {
+  const bool same_verb = arrivals_.order == order_ && arrivals_.agent == &agent;
+  if (!same_verb) arrivals_ = {&agent, 0, {}};
+  const bool each_alone = trail_ != nullptr || disturbance_.jitter_sigma > 0;
+  for (const auto& [instant_s, first] : arrivals_.firsts) {
+    if (instant_s != time_s || each_alone) continue;
+    groups_[first].others.push_back(&transfer);
+    return;
+  }
+  at(time_s, What::arrive, &agent, &transfer, Why::latency);
+  arrivals_.firsts.emplace_back(time_s, &transfer);
+  arrivals_.order = order_;
 }
 
 void TimePolicy::collect(int pes, Transfer& transfer) {

@@ -66,9 +66,13 @@ void scatter_copies(W& world, const QueueGroup& queues, const Scatter<T, Part>& 
   const Team& team = queues.group.team;
   CopyLines<W> lines(world, queues, team.size() - 1);
   meet(world, queues);  // outputs may be written
-  lines.own().after(lines.main().record());
-  lines.own().launch(kernel, HeadKernel<T, Part>{queues.group, parts});
-  const Mark heads = lines.own().record();
+  // In place and without heads, blocks have nothing to do.
+  const Extent own{parts.part(team.rank()), parts.n}, place{parts.place, parts.n};
+  const bool by_blocks = parts.head > 0 || !are_same(own, place);
+  if (by_blocks) {
+    lines.own().after(lines.main().record());
+    lines.own().launch(kernel, HeadKernel<T, Part>{queues.group, parts});
+  }
   const std::size_t rest = parts.n - parts.head;
   if (rest > 0) lines.fork();
   for (int hop = 1; hop < team.size() && rest > 0; ++hop) {
@@ -77,7 +81,7 @@ void scatter_copies(W& world, const QueueGroup& queues, const Scatter<T, Part>& 
                                row_of(parts.part(rank).at(parts.head), 0, rest), team.pe(rank));
   }
   if (rest > 0) lines.finish_all();  // every part has arrived
-  lines.main().after(heads);
+  if (by_blocks) lines.main().after(lines.own().record());
 }
 
 // Elements that blocks put of n.

@@ -117,13 +117,18 @@ double data_gib(const Point& point) {
   return windows * point.pes * static_cast<double>(point.bytes) / gib;
 }
 // Of the machine that simulates, half: points run two at a time. Unknown where there is no /proc.
-double free_gib() {
+double read_free_gib() {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;) {
     double kib = 0;
     if (word == "MemAvailable:" && file >> kib) return kib * 1024 / gib / 2;
   }
   return std::numeric_limits<double>::infinity();
+}
+// As it was before the first point: whether a later one moves its data is not up to those before.
+double free_gib() {
+  static const double free = read_free_gib();
+  return free;
 }
 
 sim::SimOptions sim_options(const Point& point, const RunOptions& options,

@@ -36,6 +36,26 @@ TEST_P(EachNetwork, BytesTakeBytesOverBandwidth) {
   }
 }
 
+// Copies are counted in the room that they take in a port, which is no whole number of bytes.
+TEST_P(EachNetwork, PartsOfABytePass) {
+  Scenario s{{bw}, {{0, {7, {0}, 10000.5, bw / 8}}}, {}, 1};
+  EXPECT_NEAR(run(GetParam(), s).at(7), 10000.5 / (bw / 8), 2e-12);
+}
+
+// What stands for traffic that never ends takes its share to the end of a run.
+TEST_P(EachNetwork, AFlowOfAllBytesThereAreDoesNotEnd) {
+  const std::string said = in_child([] {
+    const auto net = make(GetParam(), {bw});
+    net->run([&] {
+      net->start({1, {0}, 1e18, no_rate_cap});
+      net->start({2, {0}, 1e9, no_rate_cap});
+      EXPECT_EQ(net->advance(infinity), std::vector<FlowId>{2});
+      EXPECT_NEAR(net->now(), 0.02, 1e-11);
+    });
+    return std::string();
+  });
+}
+
 TEST_P(EachNetwork, TwoFlowsShareALink) {
   Scenario s{{bw, bw, bw},
              {{0, {1, {0, 1}, 1e9, no_rate_cap}}, {0, {2, {0, 2}, 3e9, no_rate_cap}}},
@@ -231,6 +251,19 @@ TEST_P(EachNetwork, MoreBandwidthIsNeverSlower) {
     Ends half = run(GetParam(), net);
     for (auto& [id, time] : half) time /= 2;
     expect_same(run(GetParam(), doubled), half, 1e-8);
+  }
+}
+
+// Why a run can be shorter with a slower link. Flows 1 and 2 share link 1, and 3 follows 2. Where
+// link 0 holds 1 back, 2 ends sooner, and with it 3; 1 had time.
+TEST_P(EachNetwork, ASlowerLinkCanEndARunSooner) {
+  for (const auto& [first, end_s] : {std::pair{bw, 0.06}, std::pair{bw / 4, 1.0 / 75 + 0.04}}) {
+    Scenario s{{first, bw, bw}, {}, {}, 1};
+    s.streams = {{{1, {0, 1}, 1e9, no_rate_cap}},
+                 {{2, {1}, 1e9, no_rate_cap}, {3, {2}, 4e9, no_rate_cap}}};
+    double last = 0;
+    for (const auto& [id, time] : run(GetParam(), s)) last = std::max(last, time);
+    EXPECT_NEAR(last, end_s, exact * end_s);
   }
 }
 

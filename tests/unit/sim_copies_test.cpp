@@ -88,6 +88,32 @@ TEST(SimCopies, WithoutLatencyEachTakesItsBytesOverTheRate) {
   }
 }
 
+// What is in place and has no head is not worth a kernel: no block begins, nobody waits for it.
+TEST(SimCopies, InPlaceBlocksHaveNothingToDo) {
+  constexpr std::size_t n = 1 << 20;
+  const auto switches = [&](bool in_place) {
+    sim::SimOptions options;
+    options.machine = machine_of_links();
+    options.pes = 2;
+    options.network = "ports";
+    options.data = false;
+    const sim::SimReport report = sim::run_sim(options, [&](FiberWorld& world) {
+      const auto in = world.allocate<float>(n);
+      const auto out = world.allocate<float>(2 * n);
+      const auto posts = world.posts(posts_of(1));
+      const QueueGroup queues{Group{world.channel({blocks}), world.team()}, posts};
+      const auto own = out.at(static_cast<std::size_t>(world.pe()) * n);
+      const QueuePlan plan{1, {.name = "copies", .blocks = blocks}, 0, 1};
+      all_gather_copy_engine(world, queues, in_place ? own : in, out, n, plan);
+      world.synchronize();
+    });
+    EXPECT_EQ(report.findings.size(), 0U);
+    return report.switches;
+  };
+  // On each PE the kernel's beginning and its copy, and the four steps of two queues around it.
+  EXPECT_GE(switches(false), switches(true) + 2 * 4) << switches(false) << " " << switches(true);
+}
+
 TEST(SimCopies, TheEstimateIsWhatTheSimulatorSays) {
   const models::Machine machine = models::load_machine("h200x2");
   for (const char* algorithm : {"all_gather", "all_to_all", "reduce_scatter", "all_reduce"}) {
@@ -104,6 +130,22 @@ TEST(SimCopies, TheEstimateIsWhatTheSimulatorSays) {
       const double time =
           time_us(machine, {name, 2, n, pieces, static_cast<std::size_t>(head), shrink});
       EXPECT_NEAR(time, estimate, 0.15 * time) << name << " " << bytes;
+    }
+  }
+}
+
+TEST(SimCopies, TheEstimateKnowsLinksAndFlagsOfEightMembers) {
+  for (const char* name : {"dgx-h100", "dgx1-v100", "pcie-8xa100", "mi300x"}) {
+    const models::Machine machine = models::load_machine(name);
+    for (const char* algorithm : {"all_gather", "all_to_all"}) {
+      for (const std::size_t bytes : {std::size_t{1} << 24, std::size_t{1} << 28}) {
+        const models::Job job{algorithm, 8, static_cast<double>(bytes)};
+        const auto head = models::head_bytes(machine, job, blocks) / sizeof(float);
+        const double estimate = models::estimate(machine, job, "copy_engine", blocks).us;
+        const Call call{algorithm, 8, bytes / sizeof(float) / 8, 1, static_cast<std::size_t>(head)};
+        const double time = time_us(machine, call);
+        EXPECT_NEAR(time, estimate, 0.15 * time) << name << " " << algorithm << " " << bytes;
+      }
     }
   }
 }
