@@ -277,8 +277,7 @@ class Times {
     if (others_ == 0) return own_part();
     moved("loads", bytes, read_gbps(), wires_.all_us(bytes / others_, job_.pes));
   }
-  // All that there is to do for one PE.
-  void own_part() { add("own part", local_us(2 * share())); }
+  void own_part() { add("own part", local_us(2 * share())); }  // all that one PE has to do
   // So many bytes to each other PE, by so many queues. Each copy of a queue has its start, which
   // copies of the other hide if they are long.
   double copies(double bytes, int lines) {
