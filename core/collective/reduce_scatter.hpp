@@ -55,34 +55,34 @@ SYM_FN void reduce_scatter_push(B& block, const Group& group, In in, Window<T> w
   const Team& team = group.team;
   const Signals& steps = group.channel.steps;
   const std::size_t slot = static_cast<std::size_t>(block.index());
-  const Rows<T> rows = rows_of<T>(block, n);
   const auto slots = per_member(work, n);
-  const int ahead = block.index() % detail::hop_kinds;  // halves of a piece
-  const int cuts = pieces + ahead;
-  const auto cut = [&](int half) {
-    const int at = half < 0 ? 0 : half;
-    return at < 2 * pieces ? chunk(rows(0), at, 2 * pieces, granule<T>).first : rows(0).end();
-  };
-  const auto piece = [&](int index) {
-    const std::size_t first = cut(2 * index - ahead);
-    return Range{first, cut(2 * index + 2 - ahead) - first};
-  };
   const std::size_t size = static_cast<std::size_t>(team.size()) * n;
   const Extent all{in, size}, slot_room{work, size}, result{out, n};
   if (!apart(block, all, result) || !work_is_apart(block, all, slot_room, result)) return;
   if (!is_in_pieces(block, pieces)) return;
+  const Pieces<T> halves(rows_of<T>(block, n)(0), 2 * pieces);
+  const int ahead = block.index() % detail::hop_kinds;  // halves of a piece
+  const int cuts = pieces + ahead;
+  const auto end_of = [&](int index) {
+    const int half = 2 * index + 2 - ahead;
+    return halves.begin(half < 2 * pieces ? half : 2 * pieces);
+  };
+  Range before{halves.begin(0), 0};
   if (!barrier(block, group)) return;  // slots may be written
   for (int index = 0; index <= cuts; ++index) {
+    const Range piece{before.end(), end_of(index) - before.end()};
     for (int hop = 1; hop < team.size() && index < cuts; ++hop) {
       const int rank = (team.rank() + hop) % team.size();
       block.fence(team.pe(rank));  // so that the k-th signal says that the k-th piece is there
-      block.put_signal(slots.of(team.rank()), in.at(static_cast<std::size_t>(rank) * n),
-                       piece(index), steps, slot, team.pe(rank));
+      block.put_signal(slots.of(team.rank()), in.at(static_cast<std::size_t>(rank) * n), piece,
+                       steps, slot, team.pe(rank));
     }
-    if (index == 0) continue;  // the piece before is reduced while this one is under way
-    if (!block.wait_until(steps, slot, team)) return;
-    block.reduce_slots(out, in.at(static_cast<std::size_t>(team.rank()) * n), slots,
-                       piece(index - 1), team, op);
+    if (index > 0) {  // the piece before is reduced while this one is under way
+      if (!block.wait_until(steps, slot, team)) return;
+      block.reduce_slots(out, in.at(static_cast<std::size_t>(team.rank()) * n), slots, before, team,
+                         op);
+    }
+    before = piece;
   }
   block.quiet();  // `in` is the caller's again
 }

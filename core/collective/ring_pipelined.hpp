@@ -24,20 +24,22 @@ SYM_FN void all_reduce_ring_pipelined(B& block, const Group& group, In in, Windo
   const Team previous = team.only(team.previous());
   const Shares<T> shares = shares_of<T>(block, n, team);
   // What comes in step 1, 2, ..., 2(ranks-1), and goes on in the next; of step 0, what goes first.
-  const auto piece = [&](int step, int index) {
-    return chunk(shares((team.rank() - step - 1 + 2 * ranks) % ranks), index, pieces, granule<T>);
+  const auto pieces_of = [&](int step) {
+    return Pieces<T>(shares((team.rank() - step - 1 + 2 * ranks) % ranks), pieces);
   };
   if (ranks == 1) block.transform(out, shares(0), detail::Finish<Op>{op, 1}, in);
   if (ranks == 1) return;
   block.signal(channel.barriers, slot, team.pe(team.previous()));  // `out` may be written
   if (!block.wait_until(channel.barriers, slot, team.only(team.next()))) return;
+  const Pieces<T> sent = pieces_of(0);
   for (int index = 0; index < pieces; ++index) {
     block.fence(next);  // so that the k-th signal says that the k-th piece is there
-    block.put_signal(out, in, piece(0, index), channel.steps, slot, next);
+    block.put_signal(out, in, sent(index), channel.steps, slot, next);
   }
   for (int step = 1; step <= 2 * (ranks - 1); ++step) {
+    const Pieces<T> came = pieces_of(step);
     for (int index = 0; index < pieces; ++index) {
-      const Range here = piece(step, index);
+      const Range here = came(index);
       if (!block.wait_until(channel.steps, slot, previous)) return;
       if (step < ranks - 1) block.transform(out, here, detail::Combine<Op>{op}, out, in);
       if (step == ranks - 1) block.transform(out, here, detail::Finish<Op>{op, ranks}, out, in);

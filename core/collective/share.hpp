@@ -35,6 +35,35 @@ struct Rows {
   }
 };
 
+// The parts chunk(range, 0 .. count - 1, count, granule<T>), divided once for all: on GPUs a
+// division takes a good part of what a message takes.
+template <class T>
+class Pieces {
+ public:
+  SYM_HD constexpr Pieces(Range range, int count) : range_(range) {
+    const std::size_t units = range.count / granule<T> + (range.count % granule<T> != 0 ? 1 : 0);
+    const std::size_t parts = static_cast<std::size_t>(count);
+    share_ = units >> 32 == 0
+                 ? static_cast<std::uint32_t>(units) / static_cast<std::uint32_t>(count)
+                 : units / parts;
+    longer_ = units - share_ * parts;
+  }
+  // Where a part begins; that of index `count` where the range ends.
+  SYM_HD constexpr std::size_t begin(int index) const {
+    const std::size_t i = static_cast<std::size_t>(index);
+    const std::size_t skipped = (share_ * i + (i < longer_ ? i : longer_)) * granule<T>;
+    return range_.first + (skipped < range_.count ? skipped : range_.count);
+  }
+  SYM_HD constexpr Range operator()(int index) const {
+    return Range{begin(index), begin(index + 1) - begin(index)};
+  }
+
+ private:
+  Range range_;
+  std::size_t share_ = 0;
+  std::size_t longer_ = 0;  // parts that have a granule more, the first ones
+};
+
 template <class T, Block B>
 SYM_FN Shares<T> shares_of(const B& block, std::size_t n, const Team& team) {
   return Shares<T>{n, team.size(), block.index(), block.count()};

@@ -55,6 +55,20 @@ TEST(Chunk, IsNotLimitedTo32Bits) {
   }
 }
 
+TEST(Pieces, AreTheChunks) {
+  const std::size_t large = std::size_t{1} << 40;  // on both sides of where the arithmetic changes
+  for (const Range range :
+       {Range{5, 0}, Range{5, 7}, Range{8, 1000}, Range{8, 4099}, Range{3, large + 3},
+        Range{0, (std::size_t{1} << 32) * granule<float> - 1}}) {
+    for (int count : {1, 2, 7, 100}) {
+      const Pieces<float> pieces(range, count);
+      for (int index = 0; index < count; ++index)
+        ASSERT_EQ(pieces(index), chunk(range, index, count, granule<float>));
+      EXPECT_EQ(pieces.begin(count), range.end());
+    }
+  }
+}
+
 TEST(Shares, OfAllRanksAndBlocksCoverOnce) {
   for (std::size_t n : {0, 1, 17, 1000}) {
     std::size_t covered = 0;
