@@ -19,6 +19,17 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Whether a broadcast over nodes is sooner there in two shots: a share to each PE, which gives it
+// to all. Each byte then leaves a NIC twice on its way and the root's not once for each PE of
+// another node, at the price of one more meeting across nodes.
+bool pays_to_scatter(const Machine& machine, const Job& job) {
+  if (!machine.numbers.contains("nic_gbps")) return false;
+  const double outside = job.pes - machine.gpus_per_node;
+  const double once_us = job.bytes / (machine.number("nic_gbps") * 1e3);
+  const double meeting_us = 2 * machine.number("nic_latency_us");
+  return 2 * outside / job.pes * once_us + meeting_us < outside * once_us;
+}
+
 // Across nodes.
 Choice by_rule(const Machine& machine, const Job& job, const Menu& menu) {
   Choice choice;
@@ -35,6 +46,8 @@ Choice by_rule(const Machine& machine, const Job& job, const Menu& menu) {
   }
   if (in_levels) take(in_levels_variant, "in two levels");
   if (in_levels) take("two_hop", "in two hops, along the rails");
+  if (job.algorithm == "broadcast" && pays_to_scatter(machine, job))
+    take("two_shot", "a share to each, and each to all: the root's NIC sends every byte once");
   if (job.algorithm == "broadcast" || job.algorithm == "all_to_all") {
     take("direct", "each to each");
   }

@@ -197,6 +197,19 @@ TEST(Choose, AcrossNodesARuleChooses) {
   EXPECT_EQ(choose(four, {"mine", 2, mib}, menu).variant, "");
 }
 
+// A share to each PE once the root's NIC would be busier than one more meeting takes.
+TEST(Choose, BroadcastsOverNodes) {
+  const Menu menu{{"direct", "two_shot"}, 132, 32};
+  Machine two = load_machine("dgx-h100*2");
+  const auto variant = [&](double bytes) {
+    return choose(two, {"broadcast", 16, bytes}, menu).variant;
+  };
+  EXPECT_EQ(variant(kib), "direct");
+  EXPECT_EQ(variant(mib), "two_shot");
+  two.numbers.at("nic_latency_us").value = 1000;
+  EXPECT_EQ(variant(mib), "direct");
+}
+
 // On the rails: few steps where latency counts, few bytes where they do, and both where the nodes
 // are a power of two. A NIC of twice the rate moves the crossover to twice the bytes.
 TEST(Choose, WaysOnTheRails) {
