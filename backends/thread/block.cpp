@@ -153,7 +153,9 @@ std::uint64_t ThreadBlock::test(const Signals& signals, std::size_t slot, Site s
 // Host backends use half of a message's cell for its bytes; what range they are stands behind.
 void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, Message message, int pe,
                               Site site) {
-  if (message.bytes() > packets.capacity_bytes) {
+  if (packets.capacity_bytes == 0) {
+    fail("packets without an inbox (ChannelRequest::packet_bytes)", site);
+  } else if (message.bytes() > packets.capacity_bytes) {
     fail("a packet message of " + std::to_string(message.bytes()) + " bytes in an inbox for " +
              std::to_string(packets.capacity_bytes),
          site);
@@ -175,6 +177,9 @@ void ThreadBlock::send_packet(const Packets& packets, std::size_t slot, Message 
 
 const void* ThreadBlock::receive_packet(const Packets& packets, std::size_t slot, Message wanted,
                                         int from, Site site) {
+  if (packets.capacity_bytes == 0)
+    fail("packets without an inbox (ChannelRequest::packet_bytes)", site);
+  if (failed()) return nullptr;
   std::uint64_t* lane = word(packets.lanes, {slot, from}, place_.pe, site);
   if (lane == nullptr) return nullptr;
   std::uint64_t* seen =

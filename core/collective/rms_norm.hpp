@@ -14,14 +14,15 @@
 
 #include <cmath>
 
+#include "core/collective/apart.hpp"
 #include "core/collective/barrier.hpp"
 #include "core/collective/share.hpp"
 
 namespace sym {
 
 // What is normalised. M is a Window or a Local; `in` of all variants that reduce, and `out` and
-// `residual` of two_shot, are windows. `out` and `in` may be the same memory. Without
-// `adds_residual` `residual` is not looked at.
+// `residual` of two_shot, are windows. `out` and `in` may be the same memory; what is written
+// overlaps nothing else. Without `adds_residual` `residual` is not looked at.
 template <Operand M, bool adds_residual = false>
 struct RmsNorm {
   using T = typename M::value_type;
@@ -66,6 +67,28 @@ struct Normaliser {
   }
 };
 
+// Fails the block, with a sentence, unless what is written is apart from all that is read besides
+// (`out` may be `in`), and rows have elements.
+template <Block B, Operand M, bool adds_residual>
+SYM_FN bool norm_is_sound(B& block, const RmsNorm<M, adds_residual>& norm) {
+  const std::size_t n = norm.rows * norm.hidden;
+  const Extent in{norm.in, n}, out{norm.out, n};
+  const Extent bias{norm.bias, norm.hidden}, weight{norm.weight, norm.hidden};
+  bool sound =
+      (are_same(in, out) || are_apart(in, out)) && are_apart(out, bias) && are_apart(out, weight);
+  if constexpr (adds_residual) {
+    const Extent x{norm.residual, n};
+    sound = sound && are_apart(x, in) && are_apart(x, out) && are_apart(x, bias) &&
+            are_apart(x, weight);
+  }
+  return block.require(norm.hidden > 0, "a row of a normalisation has one element or more", 0, 1) &&
+         block.require(
+             sound,
+             "the output of a normalisation is its input or apart from it, and it and the "
+             "residual overlap nothing else",
+             n, norm.hidden);
+}
+
 // From a row of x in scratch to the rows that start at element `first`.
 template <Block B, Operand M, bool adds_residual>
 SYM_FN void normalise(B& block, const RmsNorm<M, adds_residual>& norm, std::size_t first) {
@@ -84,6 +107,7 @@ SYM_FN void normalise(B& block, const RmsNorm<M, adds_residual>& norm, std::size
 template <Block B, Operand M, bool adds_residual>
 SYM_FN void all_reduce_rms_norm_one_shot(B& block, const Group& group,
                                          const RmsNorm<M, adds_residual>& norm) {
+  if (!detail::norm_is_sound(block, norm)) return;
   const Packets& inbox = group.channel.inbox;
   const std::size_t slot = static_cast<std::size_t>(block.index());
   const std::size_t blocks = static_cast<std::size_t>(block.count());
@@ -108,6 +132,7 @@ SYM_FN void all_reduce_rms_norm_one_shot(B& block, const Group& group,
 template <Block B, class T, bool adds_residual>
 SYM_FN void all_reduce_rms_norm_two_shot(B& block, const Group& group,
                                          const RmsNorm<Window<T>, adds_residual>& norm) {
+  if (!detail::norm_is_sound(block, norm)) return;
   const Team& team = group.team;
   const Range share = chunk(Range{0, norm.rows}, team.rank(), team.size());
   const std::size_t begin = share.first + static_cast<std::size_t>(block.index());
@@ -135,6 +160,7 @@ SYM_FN void all_reduce_rms_norm_two_shot(B& block, const Group& group,
 // The same without an all-reduce: `in` is this PE's own. Nobody communicates.
 template <Block B, Operand M, bool adds_residual>
 SYM_FN void rms_norm(B& block, const RmsNorm<M, adds_residual>& norm) {
+  if (!detail::norm_is_sound(block, norm)) return;
   for (std::size_t r = static_cast<std::size_t>(block.index()); r < norm.rows;
        r += static_cast<std::size_t>(block.count())) {
     const M in = norm.in.at(r * norm.hidden);

@@ -81,9 +81,14 @@ inline void require_single(const std::vector<RootedTile>& tiles, int ranks) {
 }  // namespace detail
 
 // The bands of all tiles by root, in the order given: what the blocks share. Throws UsageError for
-// a tile outside the matrix, a root that is no rank or is named twice where it may not be, and for
-// tiles that overlap.
+// elements of no bytes, a tile outside the matrix, a root that is no rank or is named twice where
+// it may not be, and for tiles that overlap.
 inline std::vector<RootedTile> tile_bands(const TileShape& shape, std::vector<RootedTile> tiles) {
+  if (shape.element_bytes == 0 || shape.ranks < 1) {
+    throw UsageError("tile_reduce: elements of " + std::to_string(shape.element_bytes) +
+                     " bytes on " + std::to_string(shape.ranks) +
+                     " PEs; an element has a byte or more, and a team a PE or more");
+  }
   for (const RootedTile& one : tiles) detail::require_tile(shape, one);
   if (shape.one_a_root) detail::require_single(tiles, shape.ranks);
   std::vector<RootedTile> sorted = tiles;

@@ -1,7 +1,10 @@
 // What the thread backend's blocks have of their own: scratch, and what they refuse.
 #include <gmock/gmock.h>
 
+#include "core/collective/broadcast.hpp"
 #include "core/collective/reduce_scatter.hpp"
+#include "core/collective/rms_norm.hpp"
+#include "core/collective/tile_list.hpp"
 #include "tests/unit/thread_programs.hpp"
 
 namespace sym::thread {
@@ -84,6 +87,76 @@ TEST(Blocks, TransfersThatOverlapAreNamed) {
   EXPECT_THAT(copies(true, 0, 3), HasSubstr("PE 0 block 0 of copies at "));
   EXPECT_EQ(copies(false, 4, 0), "nothing was thrown");
   EXPECT_EQ(copies(true, 4, 4), "nothing was thrown");
+}
+
+// `out` of a matrix of 4 x 8 elements, 16 from row to row, so many elements behind `in`.
+TEST(Blocks, TilesThatOverlapTheirResultAreNamed) {
+  const auto reduced = [](std::size_t behind) {
+    return thrown<Failure>({.pes = 2}, [=](ThreadWorld& world) {
+      const auto memory = world.allocate<float>(256);
+      const Group group{world.channel({1}), world.team()};
+      const TileList tiles = tile_list(
+          world, {.rows = 4, .cols = 8, .element_bytes = 4, .ranks = 2}, {{{0, 0, 4, 8}, 1}});
+      const Matrix<float> in{memory.at(64), 4, 8, 16}, out{memory.at(64 + behind - 32), 4, 8, 16};
+      auto kernel = [&](auto& block) {
+        block.enter(group.channel);
+        tile_reduce(block, group, tiles, in, out, Sum{});
+        block.leave(group.channel);
+      };
+      world.launch({.name = "tiles"}, Calls{&kernel});
+      world.synchronize();
+    });
+  };
+  EXPECT_EQ(reduced(32), "nothing was thrown");      // the same
+  EXPECT_EQ(reduced(32 + 8), "nothing was thrown");  // beside it
+  EXPECT_EQ(reduced(32 - 8), "nothing was thrown");
+  EXPECT_EQ(reduced(32 + 64), "nothing was thrown");  // behind it
+  for (const std::size_t behind : {33, 31, 16, 48, 39, 25})
+    EXPECT_THAT(reduced(behind), HasSubstr("does not overlap its output")) << behind;
+}
+
+TEST(Blocks, NormsThatOverlapWhatTheyReadAreNamed) {
+  const auto normed = [](std::size_t out, std::size_t bias, std::size_t residual,
+                         std::size_t hidden) {
+    return thrown<Failure>({.pes = 2}, [=](ThreadWorld& world) {
+      const auto memory = world.allocate<float>(256);
+      const Group group{world.channel({1, 64}), world.team()};
+      RmsNorm<Window<float>, true> norm;
+      norm.rows = 2, norm.hidden = hidden;
+      norm.in = memory.at(32), norm.out = memory.at(out), norm.bias = memory.at(bias);
+      norm.weight = memory.at(200), norm.residual = memory.at(residual);
+      auto kernel = [&](auto& block) {
+        block.enter(group.channel);
+        all_reduce_rms_norm_one_shot(block, group, norm);
+        block.leave(group.channel);
+      };
+      world.launch({.name = "norm", .scratch_bytes = 64}, Calls{&kernel});
+      world.synchronize();
+    });
+  };
+  EXPECT_EQ(normed(32, 128, 96, 8), "nothing was thrown");  // in place
+  EXPECT_EQ(normed(64, 128, 96, 8), "nothing was thrown");
+  const auto overlaps = HasSubstr("overlap nothing else");
+  EXPECT_THAT(normed(40, 128, 96, 8), overlaps);   // a row on
+  EXPECT_THAT(normed(64, 71, 96, 8), overlaps);    // the bias in the output
+  EXPECT_THAT(normed(64, 128, 47, 8), overlaps);   // x over the input
+  EXPECT_THAT(normed(64, 128, 121, 8), overlaps);  // and over the bias
+  EXPECT_THAT(normed(64, 128, 96, 0), HasSubstr("one element or more"));
+}
+
+TEST(Blocks, MessagesOfNothingNeedAnInboxToo) {
+  const std::string text = thrown<Failure>({.pes = 2}, [](ThreadWorld& world) {
+    const auto x = world.allocate<float>(10);
+    const Group group{world.channel({1}), world.team()};
+    auto kernel = [&](auto& block) {
+      block.enter(group.channel);
+      broadcast_one_shot(block, group, x, x, 10, 0);
+      block.leave(group.channel);
+    };
+    world.launch({.name = "packets"}, Calls{&kernel});
+    world.synchronize();
+  });
+  EXPECT_THAT(text, HasSubstr("packets without an inbox"));
 }
 
 TEST(Blocks, WorkThatIsTooSmallAndNoPiecesAreNamed) {

@@ -32,6 +32,24 @@ TEST(TileList, ARootIsARank) {
   EXPECT_THAT(refusal({{{0, 0, 1, 1}, -1}}), testing::HasSubstr("root -1"));
 }
 
+TEST(TileList, ElementsHaveBytesAndTeamsPes) {
+  const auto of = [](std::size_t element_bytes, int ranks) {
+    TileShape bad = shape;
+    bad.element_bytes = element_bytes;
+    bad.ranks = ranks;
+    try {
+      (void)tile_bands(bad, {{{0, 0, 1, 1}, 0}});
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(of(0, 3), testing::HasSubstr("elements of 0 bytes on 3 PEs"));
+  EXPECT_THAT(of(2, 0), testing::HasSubstr("on 0 PEs"));
+  EXPECT_THAT(of(2, -1), testing::HasSubstr("on -1 PEs"));
+  EXPECT_EQ(of(2, 3), "");
+}
+
 TEST(TileList, TilesThatOverlapAreRefused) {
   EXPECT_THAT(refusal({{{0, 0, 4, 4}, 0}, {{9, 9, 1, 1}, 0}, {{0, 0, 4, 4}, 1}}),
               testing::HasSubstr("is named twice"));
