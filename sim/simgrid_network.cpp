@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -132,19 +133,25 @@ void SimgridNetwork::run(const std::function<void()>& body) {
   std::array<char*, 11> argv{};
   for (std::size_t i = 0; i < words.size(); ++i) argv[i] = words[i].data();
   int argc = static_cast<int>(words.size());
+  // SimGrid would answer an interrupt by leaving in the middle of what is under way.
+  const auto interrupted = std::signal(SIGINT, SIG_DFL);
   s4u::Engine engine(&argc, argv.data());
+  (void)std::signal(SIGINT, interrupted);
   build_platform();
   wake_ = s4u::Semaphore::create(0);
   std::exception_ptr failure;
-  s4u::Actor::init("driver", host_)->set_stacksize(driver_stack_kib)->start([&body, &failure] {
-    try {
-      body();
-    } catch (const simgrid::ForcefulKillException&) {
-      throw;  // SimGrid's own way to unwind an actor
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  });
+  s4u::Actor::init("driver", host_)
+      ->set_stacksize(driver_stack_kib)
+      ->start([&body, &failure, interrupted] {
+        (void)std::signal(SIGINT, interrupted);
+        try {
+          body();
+        } catch (const simgrid::ForcefulKillException&) {
+          throw;  // SimGrid's own way to unwind an actor
+        } catch (...) {
+          failure = std::current_exception();
+        }
+      });
   engine.run();
   if (failure) std::rethrow_exception(failure);
 }

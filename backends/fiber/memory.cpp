@@ -51,7 +51,7 @@ std::byte* zeroed(std::size_t bytes, std::size_t around, bool in_huge_pages) {
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == nullptr || data == MAP_FAILED) {
     throw Unavailable("no memory for an allocation of " + std::to_string(bytes) +
-                      " bytes on each PE; a run without data (--no-data) needs none");
+                      " bytes on each PE; sim without data (--no-data) needs none");
   }
   if (bytes >= huge && in_huge_pages) madvise(data, bytes, MADV_HUGEPAGE);
   std::byte* const begin = static_cast<std::byte*>(data) + before;

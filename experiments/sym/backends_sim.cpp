@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +10,7 @@
 #include "backends/report/finding_json.hpp"
 #include "core/error.hpp"
 #include "experiments/sym/backends.hpp"
+#include "experiments/sym/host_memory.hpp"
 #include "experiments/sym/launches.hpp"
 #include "models/band.hpp"
 
@@ -109,25 +108,15 @@ Outcome outcome_of(const std::string& text) {
   return outcome;
 }
 
-constexpr double gib = 1 << 30;
-
 // What the payload of a point takes: inputs, outputs, work and what is expected, on all PEs.
 double data_gib(const Point& point) {
   constexpr double windows = 4;
   return windows * point.pes * static_cast<double>(point.bytes) / gib;
 }
-// Of the machine that simulates, half: points run two at a time. Unknown where there is no /proc.
-double read_free_gib() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string word; file >> word;) {
-    double kib = 0;
-    if (word == "MemAvailable:" && file >> kib) return kib * 1024 / gib / 2;
-  }
-  return std::numeric_limits<double>::infinity();
-}
-// As it was before the first point: whether a later one moves its data is not up to those before.
+// Of the machine that simulates, half: points run two at a time. As it was before the first point:
+// whether a later one moves its data is not up to those before.
 double free_gib() {
-  static const double free = read_free_gib();
+  static const double free = available_gib() / 2;
   return free;
 }
 

@@ -97,6 +97,20 @@ std::vector<std::string> norm_arguments(const Point& point) {
 
 // --- tile_reduce ---
 
+// A list of them lies on every PE, and is sorted.
+void require_few_tiles(const RunOptions& options, const gemm::Grid& tile) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  const auto cut = [](std::size_t all, int one) {
+    return (all + static_cast<std::size_t>(one) - 1) / static_cast<std::size_t>(one);
+  };
+  const std::size_t tiles = cut(options.rows, tile.rows) * cut(options.cols, tile.cols);
+  if (tiles > most) {
+    throw UsageError(
+        fmt::format("--tile {}x{}: {} tiles of a matrix of {} x {}; at most {} are taken",
+                    tile.rows, tile.cols, tiles, options.rows, options.cols, most));
+  }
+}
+
 std::vector<Point> tile_points(const Planning& planning) {
   const RunOptions& options = planning.options;
   constexpr std::size_t most = std::size_t{1} << 31;
@@ -108,6 +122,7 @@ std::vector<Point> tile_points(const Planning& planning) {
   std::vector<Point> points;
   for (const std::string& text : options.tiles) {
     const gemm::Grid tile = parse_tile(text);
+    require_few_tiles(options, tile);
     for (const std::string& variant : planning.variants(planning.algorithm.variants.front())) {
       Point point = planning.point(variant, bytes);
       point.op = options.op;

@@ -82,6 +82,8 @@ void require_uses_of_backend(const RunOptions& options) {
     throw UsageError(fmt::format("{} goes with --backend {}{}", option, fmt::join(backends, " or "),
                                  backends.size() == 1 ? " alone" : "; this is " + options.backend));
   }
+  if (!options.csv.empty() && options.csv == options.json)
+    throw UsageError("--csv and --json both name " + options.csv + "; each has a file of its own");
   if (options.backend == "sim" && options.iterations > 1) {
     throw UsageError(fmt::format(
         "--iterations {}: sim runs one launch, because each takes the same", options.iterations));

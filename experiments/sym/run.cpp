@@ -11,6 +11,7 @@
 #include "experiments/sym/backends.hpp"
 #include "experiments/sym/commands.hpp"
 #include "experiments/sym/flavour.hpp"
+#include "experiments/sym/host_memory.hpp"
 #include "experiments/sym/option_uses.hpp"
 #include "experiments/sym/reporter.hpp"
 #include "models/what_if.hpp"
@@ -64,7 +65,24 @@ class Run {
       planned.insert(planned.end(), points.begin(), points.end());
     }
     require_uses_of_points(options_, algorithm_, planned);
+    if (options_.backend == "check" || options_.backend == "thread") {
+      for (const Point& point : planned) require_memory(point);
+    }
     return planned;
+  }
+  // Each PE's data at least once: pages that are not there are missed when they are touched, which
+  // ends in minutes of nothing, or the process.
+  static void require_memory(const Point& point) {
+    const double wanted =
+        point.pes * static_cast<double>(std::max(point.bytes, point.heap_bytes)) / gib;
+    const double available = available_gib();
+    if (wanted > available) {
+      throw Unavailable(
+          fmt::format("the data of {} PEs take {:.0f} GiB at least, and {:.0f} are available here; "
+                      "sim --no-data "
+                      "needs none",
+                      point.pes, wanted, available));
+    }
   }
 
   void run_hosts() {

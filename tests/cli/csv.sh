@@ -25,6 +25,7 @@ while read -r variant pes hash per_node; do
   says "hash $hash"
 done <"$SYM_SOURCE_DIR/tests/golden/bits.txt"
 
+refused "--csv and --json both name same.txt" -- "$SYM" run all_reduce --backend check --csv same.txt --json same.txt
 sed 's/^/measured-/; 1s/measured-//' sim.csv >measured.csv
 try 0 "$SYM" compare measured.csv sim.csv
 says "2 points   median    0.0 %"

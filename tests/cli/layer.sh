@@ -27,6 +27,9 @@ try 0 "${norm[@]}" --backend sim --machine h200x2 --pes 2 --tokens 32 --hidden 4
 try 0 "${norm[@]}" --backend sim --machine h200x2 --pes 2 --tokens 32 --hidden 4096 --variant one_shot --no-data --csv fused.csv
 awk -v a="$(csv time_us fused.csv)" -v b="$(csv time_us unfused.csv)" 'BEGIN { exit !(a < b) }' || fail "one kernel takes longer than two"
 try 0 "${tile[@]}" --backend sim --machine h200x2 --rows 512 --cols 512 --tile 128x128 --no-data
+refused "4294967296 tiles of a matrix of 65536 x 65536; at most 1048576" -- "${tile[@]}" --backend sim --machine h200x2 --rows 65536 --cols 65536 --tile 1x1 --no-data
+try 3 "${tile[@]}" --backend check --pes 3 --rows 10000000 --cols 10000000 --tile 1000000x1000000
+says "GiB at least"
 
 try 1 "${norm[@]}" --backend check --pes 2 --tokens 3 --hidden 24 --inject count=1
 says "MISMATCH"

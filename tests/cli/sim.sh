@@ -148,6 +148,12 @@ refused "lognormal:SIGMA" -- "${two[@]}" --jitter normal
 refused "--trace is of one point" -- "${sim[@]}" --machine dgx-h100 --sizes 1K,2K --trace t.json
 refused "--backend sim alone" -- "$SYM" run all_reduce --backend thread --trace t.json
 
+# An interrupt ends it, on either network, without a word of what it met.
+try 130 timeout --preserve-status -s INT 0.5 "${sim[@]}" --machine 'dgx-h100*16' --sizes 1K:4G --variant ring --no-data --network $network
+silent_about "Segmentation"
+silent_about "EXIT"
+silent_about "died"
+
 # The same run also checks.
 try 0 "${sim[@]}" --machine dgx-h200 --bytes 64K --variant all --check --network $network
 finish
