@@ -229,6 +229,7 @@ void understand(RunOptions& o, const RawRun& raw, const Algorithm& algorithm, co
   at_least("--blocks", o.blocks, 0);
   at_least("--iterations", o.iterations, 0);
   at_least("--runs", o.runs, 1);
+  at_least("--runs", o.sim.runs, 1);
   at_least("--depth", o.depth, 1);
   at_least("--bound", o.bound, -1);
   at_least("--resident", o.resident, 0);

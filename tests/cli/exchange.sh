@@ -34,7 +34,7 @@ try 0 "${moe[@]}" --backend check --pes 4 --tokens 10 --experts 4 --topk 4 --hid
 [ -z "$(csv duplicates all.csv)" ] || fail "one expert a PE sends nothing twice"
 
 try 2 "${moe[@]}" --backend check --pes 8 --tokens 2305843009213693952 --topk 8 --experts 8 --hidden 8
-try 2 "${moe[@]}" --backend check --pes 2 --tokens 64M --topk 8 --experts 8 --hidden 7168
+try 2 "${moe[@]}" --backend sim --machine h200x2 --no-data --pes 2 --tokens 64M --topk 8 --experts 8 --hidden 7168
 says "32 bits"
 try 2 "${moe[@]}" --backend thread --pes 2 --tokens 7 --hidden 32 --capacity 288230376151711745
 says "31 bits"

@@ -144,6 +144,7 @@ try 0 "${two[@]}" --jitter lognormal:0.2 --runs 9 --seed 100 --csv jitter3.csv  
 refused "slow_nic=PE:FACTOR" -- "${two[@]}" --inject slow_nic=3
 refused "PEs are 0 to 15" -- "${two[@]}" --inject slow_gpu=16:2
 refused "each PE needs one of its own" -- "${two[@]}" --placement 0,1
+refused "--runs" -- "${two[@]}" --jitter lognormal:0.2 --runs 0
 refused "lognormal:SIGMA" -- "${two[@]}" --jitter normal
 refused "--trace is of one point" -- "${sim[@]}" --machine dgx-h100 --sizes 1K,2K --trace t.json
 refused "--backend sim alone" -- "$SYM" run all_reduce --backend thread --trace t.json
